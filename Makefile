@@ -11,14 +11,18 @@
 # make chaos   200 faults against a running gateway, with a tap on every app
 # make fuzz    a million made-up inputs for every parser of the gateway
 # make taps    six minutes with a tap on every app, for every protocol
+# make stranger  the first page of the documentation in a fresh clone and a fresh environment, timed
+# make pictures  draw the pictures of README and gallery
+# make notebooks  run the tutorials and write down what they show
 # make docs    build the documentation into site/
 # make docs-version VERSION=0.1  the same as a version on the branch gh-pages, beside earlier ones
+# make release-check  is this commit ready to be released? builds dist/ and tries it in empty environments (HEAVY=1: all extras)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit coverage bench usefulness load audits chaos fuzz taps docs docs-version clean
+.PHONY: setup demo test lint types unit coverage bench usefulness load audits chaos fuzz taps docs docs-version clean release-check stranger pictures notebooks
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -104,11 +108,30 @@ fuzz: setup
 taps: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.taps
 
+stranger: setup
+	$(BIN)/python -m benchmarks.strangers_path
+
+pictures: setup
+	$(BIN)/python -m benchmarks.pictures
+
+notebooks: setup
+	$(BIN)/python -m benchmarks.notebooks
+
 docs: setup
 	$(BIN)/mkdocs build --strict
 
 docs-version: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" mike deploy --update-aliases $(VERSION) latest
 
+# Tools that build and check a release have an environment of their own. Of cffconvert only its schema of citations is used.
+.venv-release/.installed: tools/release/requirements.txt
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --no-deps cffconvert==2.0.0
+	@touch $@
+
+release-check: setup .venv-release/.installed
+	$(BIN)/python -m tools.release --bin .venv-release/bin $(if $(HEAVY),--heavy)
+
 clean:
-	rm -rf $(VENV) site demo .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-release site demo dist .mypy_cache .ruff_cache .pytest_cache

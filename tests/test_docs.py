@@ -100,7 +100,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @functools.cache
 def anchors(page: Path) -> set[str]:
-    """Return what links may point to on a page: its headings, as Markdown calls them, and anchors that it sets itself."""
+    """Return what links may point to on a page: its headings, as Markdown calls them, and its own anchors."""
     prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
     headings = {slugify(MARKUP.sub("", heading), "-") for heading in HEADING.findall(prose)}
     return headings | set(re.findall(r'<a id="([\w-]+)">', prose))

@@ -40,7 +40,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Where each public name lives, with its name there if that is another one. Loaded on first use, so that
 # `import gazeveil` costs next to nothing. No name here may be that of a package inside gazeveil: importing the package

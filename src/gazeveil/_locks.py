@@ -3,7 +3,7 @@
 """Locks on open files, on every system: one process holds a file, and the system lets go when that process ends.
 
 Unix locks a whole file, and whoever does not ask for the lock may still read (``flock``). Windows locks bytes, and
-keeps everybody from them, so the locked byte lies behind everything that a file of ours ever holds.
+keeps everyone from them, so the locked byte lies behind everything that a file of ours ever holds.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@
     │   ├── GeometryError              a screen or headset that cannot exist, or a conversion it cannot do
     │   ├── OptionError                a parameter out of range
     │   └── WireError                  the other end of a connection does not keep to the protocol; it is closed
-    ├── PrivacyError                   refused, because the promise would not hold
-    │   ├── CannotCompose              promises about different things do not add up
+    ├── PrivacyError                   refused, because the guarantee would not hold
+    │   ├── CannotCompose              guarantees about different things do not add up
     │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
     │   ├── LedgerError                the ledger cannot be read or written, so nothing may be spent
     │   │   ├── LedgerBusy             others hold it: the same again in a moment may work
@@ -79,7 +79,7 @@ class InputError(GazeveilError, ValueError):
 
 
 class FileFormatError(InputError):
-    """A file does not hold what its format promises."""
+    """A file does not hold what its format guarantees."""
 
     def __init__(
         self,
@@ -132,17 +132,17 @@ class WireError(InputError):
 
 
 class PrivacyError(GazeveilError):
-    """Refused, because the promise would not hold."""
+    """Refused, because the guarantee would not hold."""
 
 
 class CannotCompose(PrivacyError):  # noqa: N818
-    """Promises about different things do not add up."""
+    """Guarantees about different things do not add up."""
 
 
 class BudgetExceeded(PrivacyError):  # noqa: N818
     """A charge does not fit into what is left of a budget; nothing was spent.
 
-    ``requested``, ``remaining`` and ``difference`` are promises as plain values, in the budget's own terms.
+    ``requested``, ``remaining`` and ``difference`` are guarantees as plain values, in the budget's own terms.
     ``difference`` is None where no budget of this kind could ever pay, for example for an unproven release.
     """
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact numbers for promises and budgets, and the few places where they are rounded.
+"""Exact numbers for guarantees and budgets, and the few places where they are rounded.
 
 A number that a user writes is kept as the fraction that it is: ``"0.1"`` is one tenth, ``Decimal("0.1")`` too, and
 the float ``0.1`` is the binary value it stands for, 0.1000000000000000055. Write budgets as strings if three times 0.1
 is to fit into 0.3.
 
-Where a number must be rounded, it is rounded against the spender: what is promised or spent goes up, what may still
+Where a number must be rounded, it is rounded against the spender: what is guaranteed or spent goes up, what may still
 be spent goes down.
 """
 
@@ -107,7 +107,7 @@ def float_down(number: Fraction) -> float:
 
 
 def decimal_up(number: Fraction, digits: int = 17) -> Fraction:
-    """Round a number up to so many significant decimal digits."""
+    """Round a number up to this many significant decimal digits."""
     if number == 0:
         return number
     step = Fraction(10) ** (_magnitude(number) - digits + 1)
@@ -115,12 +115,12 @@ def decimal_up(number: Fraction, digits: int = 17) -> Fraction:
 
 
 def decimal_down(number: Fraction, digits: int = 17) -> Fraction:
-    """Round a number down to so many significant decimal digits."""
+    """Round a number down to this many significant decimal digits."""
     return -decimal_up(-number, digits)
 
 
 def root_up(number: Fraction, digits: int = 40) -> Fraction:
-    """Return the square root, rounded up to so many significant digits; exact where it can be."""
+    """Return the square root, rounded up to this many significant digits; exact where it can be."""
     over, under = math.isqrt(number.numerator), math.isqrt(number.denominator)
     if over * over == number.numerator and under * under == number.denominator:
         return Fraction(over, under)
@@ -129,7 +129,7 @@ def root_up(number: Fraction, digits: int = 40) -> Fraction:
 
 
 def in_digits(number: Fraction, digits: int = 4, *, up: bool = True) -> str:
-    """Write a number for people, in few digits, rounded up (a promise) or down (what is left).
+    """Write a number for participants, in few digits, rounded up (a guarantee) or down (what is left).
 
     What differs from fewer digits by less than a float can tell is not rounded away from them: 0.1 reads 0.1.
     """

@@ -23,7 +23,7 @@ from gazeveil.unit import Unit as Unit  # noqa: PLC0414  (it belongs to geometri
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The plane that gaze is measured on. Make one with `screen`, `headset` or `normalised`.
+    """The viewing plane that gaze is measured on. Make one with `screen`, `headset` or `normalised`.
 
     Attributes:
         unit: What x and y are.
@@ -91,15 +91,15 @@ class Geometry:
 
     @property
     def has_edges_in_degrees(self) -> bool:
-        """Whether it is known how many degrees the plane reaches."""
+        """Whether it is known how many degrees the viewing plane reaches."""
         return self.fov_x_deg is not None or self._is_measured_screen
 
     def with_sizes(self, **sizes: float | None) -> Geometry:
-        """Return the same plane with other sizes, by the names of its fields; None where one is not known."""
+        """Return the same viewing plane with other sizes, by the names of its fields; None where one is not known."""
         return Geometry(**{**{field.name: getattr(self, field.name) for field in fields(self)}, **sizes})
 
     def in_unit(self, unit: Unit | str) -> Geometry:
-        """Return the same plane with x and y in another unit."""
+        """Return the same viewing plane with x and y in another unit."""
         return replace(self, unit=Unit(unit))
 
     def convert(self, x: ArrayLike, y: ArrayLike, to: Unit | str) -> tuple[FloatArray, FloatArray]:
@@ -115,7 +115,7 @@ class Geometry:
         return self._convert_axis(x, to, 0), self._convert_axis(y, to, 1)
 
     def extent(self) -> tuple[float, float, float, float]:
-        """Return left, top, right, bottom of the visible plane in this geometry's unit."""
+        """Return left, top, right, bottom of the visible viewing plane in this geometry's unit."""
         (left, right), (top, bottom) = (
             self._convert_fraction(np.array([0.0, 1.0]), self.unit, axis).tolist() for axis in (0, 1)
         )
@@ -231,5 +231,5 @@ def normalised(
     height_mm: float | None = None,
     distance_mm: float | None = None,
 ) -> Geometry:
-    """Gaze as fractions of a plane, 0..1 from the top left; sizes make it convertible."""
+    """Gaze as fractions of a viewing plane, 0..1 from the top left; sizes make it convertible."""
     return Geometry(Unit.FRACTION, width_px, height_px, width_mm, height_mm, distance_mm)

@@ -31,7 +31,7 @@ def moved(module: str, home: str, **names: str) -> Callable[[str], Any]:
 
 
 def renamed(module: str, old: str, home: str, new: str, caller: int = 3) -> Any:
-    """Return a thing by its new name, and warn whoever is so many calls above that the old one goes."""
+    """Return a thing by its new name, and warn whoever is this many calls above that the old one goes."""
     try:
         thing = getattr(importlib.import_module(home), new)
     except AttributeError:

@@ -35,7 +35,7 @@ def a_few(names: Collection[object], most: int = 3) -> str:
 
 
 def plain_number(number: float) -> str:
-    """Write a number as somebody would, and exactly."""
+    """Write a number as someone would, and exactly."""
     return f"{number:g}" if float(f"{number:g}") == number else repr(float(number))
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """On which line of a TOML file a field stands.
 
-The standard parser does not tell. This scan only has to be good enough to point a person to the right place, so it
+The standard parser does not tell. This scan only has to be good enough to point a participant to the right place, so it
 knows headers, keys and strings over several lines, and where it is unsure it names the nearest line above.
 """
 

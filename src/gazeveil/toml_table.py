@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One table of a TOML file, read field by field: what is wrong is told with file, line, field and what was expected.
+"""One table of a TOML file, read field by field.
+
+What is wrong is reported with file, line, field and what was expected.
 
 Every key that nobody asked for is refused by `Table.done`: a file with a misspelt limit must not be used without it.
 """
@@ -38,7 +40,7 @@ class File:
         return FileFormatError(self.path, line=line_of(self.lines, where), expected=about, found=found, hint=hint)
 
     def because(self, where: Where, expected: str, error: GazeveilError) -> FileFormatError:
-        """Return a complaint that passes on what somebody else found wrong."""
+        """Return a complaint that passes on what someone else found wrong."""
         return self.wrong(where, expected, error.message, error.hint)
 
     def beside(self, name: str) -> Path:
@@ -63,7 +65,7 @@ class Table:
         return self.file.wrong((*self.where, key), expected, found, hint)
 
     def because(self, key: str, expected: str, error: GazeveilError) -> FileFormatError:
-        """Return a complaint that passes on what somebody else found wrong."""
+        """Return a complaint that passes on what someone else found wrong."""
         return self.file.because((*self.where, key), expected, error)
 
     def any(self, key: str, default: Any = MISSING, expected: str = "a value") -> Any:

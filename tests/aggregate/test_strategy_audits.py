@@ -110,7 +110,7 @@ def test_releases_in_rows_have_noise_of_their_own_and_are_decoded_one_by_one(nam
     spread = np.std(rows, axis=0).mean() / np.std(one_by_one, axis=0).mean()
     assert 0.85 < spread < 1.15  # a standard deviation of 500 rows is right to 3 %, so this is 3 of them and more
     if name != "hierarchical":
-        with pytest.raises(InternalError, match="one release is decoded at a time"):
+        with pytest.raises(InternalError, match="expected one release to decode"):
             strategy.decode(rows[: len(total)])
 
 

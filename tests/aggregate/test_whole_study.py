@@ -283,7 +283,7 @@ def test_senseless_options_are_refused(options, words):
     [
         ({"stimuli": ("a",)}, OptionError, "at least two stimuli"),
         ({"stimuli": ("a", "z")}, InputError, "no stimulus 'z'"),
-        ({"stimuli": ("a", "a")}, OptionError, "named twice"),
+        ({"stimuli": ("a", "a")}, OptionError, "listed twice"),
         ({"weights": {"z": 2.0}}, OptionError, "weights for stimuli that are not released: 'z'"),
         ({"delta": 0.5}, OptionError, "such a guarantee is empty"),
         ({"secret": True}, OptionError, "number of participants is secret"),

@@ -132,7 +132,7 @@ def test_every_session_has_another_tracker() -> None:
 
 
 def test_a_crowd_that_cannot_be_is_refused() -> None:
-    with pytest.raises(OptionError, match="at least one person"):
+    with pytest.raises(OptionError, match="at least one participant"):
         Crowd(people=0)
     with pytest.raises(OptionError, match="minutes"):
         Crowd(minutes=float("nan"))

@@ -225,7 +225,7 @@ def test_nonsense_is_refused() -> None:
     with pytest.raises(OptionError, match="needs the mechanism"):
         judge(Spectrum(), people(2), None, WhiteBox())
     strangers = [trial for trial in people(4, sessions=2) if (trial.person in ("p0", "p1")) == (trial.session == "s0")]
-    with pytest.raises(InputError, match="nobody who is asked about is enrolled"):
+    with pytest.raises(InputError, match="no queried participant is enrolled"):
         judge(Spectrum(), strangers)
 
 

@@ -61,9 +61,9 @@ def test_the_nearest_window_is_the_one_found_by_comparing_each_with_each(seed: i
 
 
 def test_reference_windows_out_of_order_are_refused() -> None:
-    with pytest.raises(InputError, match="sorted by person"):
+    with pytest.raises(InputError, match="sorted by participant"):
         nearest_by_person(np.ones((1, 2)), np.ones((2, 2)), np.array([1, 0]), 2)
-    with pytest.raises(InputError, match="sorted by person"):
+    with pytest.raises(InputError, match="sorted by participant"):
         nearest_by_person(np.ones((1, 2)), np.ones((2, 2)), np.array([0, 0]), 2)
 
 

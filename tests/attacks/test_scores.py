@@ -128,7 +128,7 @@ def test_everybody_is_drawn_as_often_as_there_are_people_and_the_seed_decides() 
     assert (drawn.sum(axis=1) == 7).all()
     assert np.array_equal(drawn, resampled_people(7, 50, 3))
     assert not np.array_equal(drawn, resampled_people(7, 50, 4))
-    with pytest.raises(OptionError, match="at least one person"):
+    with pytest.raises(OptionError, match="at least one participant"):
         resampled_people(0, 5, 1)
 
 

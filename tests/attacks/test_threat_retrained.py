@@ -88,7 +88,7 @@ def test_a_layer_learnt_behind_the_veil_undoes_what_the_veil_does_to_embeddings(
 def test_where_a_layer_does_not_help_everything_stays() -> None:
     layer = adapted(embedded(0.0), crowd([-1.0, -0.9, 0.9, 1.0]))
     assert np.allclose(layer.layer, np.eye(5))
-    with pytest.raises(InputError, match="four people"):
+    with pytest.raises(InputError, match="four participants"):
         adapted(embedded(1.0), crowd([1.0, 2.0]))
 
 

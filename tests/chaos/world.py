@@ -292,7 +292,7 @@ def told(verdict: dict[str, Any]) -> str:
         f"{verdict['bytes_searched']:,} bytes searched: "
         f"{verdict['raw_samples_out']} raw samples, {verdict['canaries_out']} canaries, "
         f"{len(verdict['overspent'])} budgets overspent, {len(verdict['too_early_after_restart'])} too early, "
-        f"{len(verdict['late'])} late; slowest {verdict['slowest_s']} s: {'SOUND' if verdict['sound'] else 'NOT SOUND'}"
+        f"{len(verdict['late'])} late; slowest {verdict['slowest_s']} s: {'SOUND' if verdict['sound'] else 'NOT VALID'}"
     )
 
 

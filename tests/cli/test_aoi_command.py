@@ -142,9 +142,9 @@ def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -
         ({"--ledger": "none.sqlite"}, 5, "there is no ledger"),
         ({"--ledger": "groups.csv"}, 5, "groups.csv"),
         ({"--dataset": "another"}, 5, "no account"),
-        ({"--dataset": None, "--ledger": None}, 3, "say which ledger to charge"),
+        ({"--dataset": None, "--ledger": None}, 3, "give --ledger and --account"),
         ({"--out": "dwell.csv"}, 3, "a release is a folder"),
-        ({"--out": None}, 3, "say where to write"),
+        ({"--out": None}, 3, "give --out"),
         ({"--out": "study"}, 4, "are not apart"),
         ({"corpus": "nowhere"}, 3, "a corpus folder"),
     ],
@@ -175,7 +175,7 @@ def test_areas_and_stimuli_go_together(capsys: pytest.CaptureFixture[str]) -> No
     assert run([*ASKED, "--stimulus", "other", "--dry-run"]) == 3
     assert "give one for each" in capsys.readouterr().err
     assert run([*ASKED, "--stimulus", "page", "--areas", "areas.json", "--dry-run"]) == 3
-    assert "named twice" in capsys.readouterr().err
+    assert "listed twice" in capsys.readouterr().err
 
 
 def test_nobody_in_a_corpus_is_told(capsys: pytest.CaptureFixture[str]) -> None:

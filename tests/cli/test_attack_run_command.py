@@ -81,7 +81,7 @@ def test_a_corpus_of_ones_own_is_judged(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_what_cannot_be_judged_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["attack", "run", "--attack", "wavelet"]) == EXIT_INPUT
-    assert "needs a veil" in capsys.readouterr().err
+    assert "needs a mechanism" in capsys.readouterr().err
     assert run(["attack", "run", "--preset", "mpmu", "--recipe", "veil.toml"]) == EXIT_INPUT
     assert "not both" in capsys.readouterr().err
     assert run(["attack", "run", "--preset", "mpmu", "--attack", "inverse-smoothing"]) == EXIT_INPUT

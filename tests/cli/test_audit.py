@@ -79,7 +79,7 @@ def test_the_list_names_every_subject(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ([], 2, "see the list with --list"),
+        ([], 2, "list them with --list"),
         (["lattice-gauss"], 3, "did you mean 'lattice-gaussian'"),
         (["radial", "--set", "epsilon"], 3, "OPTION=VALUE"),
         (["radial", "--set", "size=3"], 3, "has no option 'size'"),

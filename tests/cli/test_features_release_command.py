@@ -222,5 +222,5 @@ class TestBadInput:
         assert "at least two of them" in capsys.readouterr().err
         design = ["features", "design", str(tmp_path / "t.parquet"), "--source", "one", "--out"]
         assert run([*design, str(tmp_path / "d.json")]) == 3
-        assert "at least two public people" in capsys.readouterr().err
+        assert "at least two public participants" in capsys.readouterr().err
         assert release(tmp_path / "t.parquet", tmp_path / "r", "--mechanism", "fpa", *asked) == 0

@@ -56,6 +56,8 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
         "registry-entry.json",
         "statement.html",
         "statement.txt",
+        "for-participants.en.txt",
+        "for-participants.de.txt",
         "release.json",
     }
     assert pl.read_parquet(out / "heatmap.parquet")["value"].sum() == pytest.approx(1)

@@ -67,6 +67,8 @@ def test_all_stimuli_are_written_and_charged_once(
         "registry-entry.json",
         "statement.html",
         "statement.txt",
+        "for-participants.en.txt",
+        "for-participants.de.txt",
         "stimuli/a%2Fb.png.png",
         "stimuli/a%2Fb.png.errors.png",
         "stimuli/c.png.png",
@@ -245,7 +247,7 @@ def test_frames_of_a_film_are_priors_of_their_moments(
     assert whole["hot_spots"] == sum(each["hot_spots"] for each in bins)
     assert whole["data_share"] == pytest.approx(np.mean([each["data_share"] for each in bins]))
     assert "of these 3 maps, on average, comes from the data" in told["statement"]
-    warned = [line for line in told["warnings"] if "of the 3 maps say next to nothing" in line]
+    warned = [line for line in told["warnings"] if "of the 3 maps add almost nothing" in line]
     assert bool(warned) == any(each["says_nothing_new"] for each in bins)
     with np.load(tmp_path / "film" / "movie.npz") as stored:
         assert {"maps", "priors", "noise_sd", "error_sd", "population_sd", "hot_spots"} <= set(stored.files)

@@ -117,7 +117,7 @@ def test_a_tampered_ledger_is_not_sound(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["ledger", "verify"]) == 1
     out = capsys.readouterr().out
     assert 'fault: data set "study-7": event 2 was changed' in out
-    assert "NOT SOUND" in out
+    assert "NOT VALID" in out
 
 
 @pytest.mark.parametrize(

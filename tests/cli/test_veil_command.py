@@ -208,7 +208,7 @@ def test_directions_lie_in_the_field_of_the_eyes_unless_another_is_declared(
         (["--recipe", "nowhere.toml"], 3, "nowhere.toml"),
         ([*CLOCK, "--to", "eyelink-asc"], 3, "gazeveil convert RELEASE --to eyelink-asc"),
         ([*CLOCK, "--to", "pupil-native"], 3, "not written"),
-        ([*CLOCK, "--ledger", "l.sqlite"], 3, "say which ledger"),
+        ([*CLOCK, "--ledger", "l.sqlite"], 3, "give --ledger"),
     ],
 )
 def test_wrong_options_are_told_and_nothing_is_written(

@@ -214,7 +214,7 @@ def test_selected_observers_alone_are_summed(store: Store) -> None:
 
 def test_gaze_on_several_planes_is_refused(store: Store) -> None:
     corpus = store([a_recording("ann", 9), a_recording("bob", 9, geometry=headset(100, 90))])
-    with pytest.raises(GeometryError, match="2 planes"):
+    with pytest.raises(GeometryError, match="2 viewing planes"):
         LocalEngine().sum_over_observers(corpus, CountMap(GRID))
     only_ann = corpus.select(observer="ann")  # a part of the other plane is left, but no row of it
     assert LocalEngine().sum_over_observers(only_ann, CountMap(GRID)).observers == 1

@@ -358,7 +358,7 @@ def test_two_planes_a_foreign_plane_and_unknown_columns_are_refused() -> None:
     elsewhere = Recording(point, point, point, other, observer="ann", stimulus="s")
     here = Recording(point, point, point, DESK, observer="bob", stimulus="s")
     engine = SparkEngine("local[2]")
-    with pytest.raises(GeometryError, match="2 planes"):
+    with pytest.raises(GeometryError, match="2 viewing planes"):
         engine.sum_over_observers(Corpus.of([elsewhere, here]), OrderKernel())
     with pytest.raises(GeometryError, match="own geometry"):
         engine.sum_over_observers(Corpus.of([elsewhere]), CountMap(Grid.of_pixels(DESK)))

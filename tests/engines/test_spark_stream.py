@@ -97,7 +97,7 @@ def test_a_key_is_made_once_and_only_for_its_owner(tmp_path: Path) -> None:
 
 def test_only_veils_with_a_promise_that_a_day_can_pay_for_are_spread() -> None:
     day = DayBudget(GazeStreamDP(10, 86400, 50, "px"), "ledger.sqlite", block_s=0.5)
-    with pytest.raises(PrivacyError, match="promises nothing"):
+    with pytest.raises(PrivacyError, match="guarantees nothing"):
         StreamOfPeople(GaussianNoise(Screen(1280, 720, 40.0), sigma=1.0), Path("key"))
     with pytest.raises(OptionError, match="at least as long"):
         StreamOfPeople(MECHANISM, Path("key"), day)

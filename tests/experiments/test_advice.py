@@ -135,7 +135,7 @@ def test_live_gaze_is_advised_against_traits_only_where_traits_and_identity_were
     at_guessing = stored(trait | {"value": 0.52, "low": 0.4, "high": 0.6})
     known = advise(study(30, plane=plane), Use.LIVE, Harm.ATTRIBUTE, at_guessing)
     assert not known.fits
-    assert "whoever is identified is known with all attributes" in known.headline
+    assert "with the identity all attributes are known" in known.headline
     assert known.notes[0].startswith("identification: the strongest attack that we measured")
     monkeypatch.setattr(streams, "of_identification", lambda found: replace(of_identification(found), low=0.0))
     found = advise(study(30, plane=plane), Use.LIVE, Harm.ATTRIBUTE, at_guessing)

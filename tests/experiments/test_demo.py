@@ -14,11 +14,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gazeveil import Corpus
 from gazeveil.cli.main import run
+from gazeveil.experiments.demo import features
 from gazeveil.experiments.demo.live import SCREENSHOT
+from gazeveil.types import FloatArray
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -67,7 +70,7 @@ def test_the_report_is_one_whole_page_with_its_pictures_inside(demo: Path) -> No
     checker = Checker()
     checker.feed((demo / "report.html").read_text())
     assert checker.open == []
-    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1 + 1 + SCREENSHOT.is_file()
+    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 4 + 1 + 1 + SCREENSHOT.is_file()
     assert "gazeveil serve --demo" in (demo / "report.html").read_text()
     assert all(source.startswith(("data:image/png;base64,", "#")) for source in checker.sources)
 
@@ -85,23 +88,43 @@ def test_the_demo_tells_programs_what_it_did(demo: Path) -> None:
     assert Path(second["report"]) == demo / "report.html"
 
 
-def test_the_demo_says_that_raw_gaze_promises_nothing(demo: Path) -> None:
+def test_the_demo_says_that_raw_gaze_guarantees_nothing(demo: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
-    assert "They promise nothing" in text
+    assert "They guarantee nothing" in text
 
 
-def test_the_demo_shows_a_feature_before_and_after_with_its_promise(demo: Path) -> None:
+def test_the_demo_begins_with_a_private_heatmap_beside_the_raw_one(demo: Path) -> None:
+    captions = re.findall(r"<figcaption>([^<]*)", (demo / "report.html").read_text())
+    assert captions[0].startswith("Raw gaze of 3 participants")
+    assert "of this map comes from the data" in captions[1]
+
+
+def test_the_demo_shows_a_feature_as_it_is_and_as_released_with_its_guarantee(demo: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
-    assert "One feature of one reader before and after release" in text
-    assert "any stretch of raw gaze" in text
-    assert "2 s of" in text
+    assert "A class of 3 reads a textbook" in text
+    assert "Saccades that go right: the class and what is released" in text
 
 
-def test_the_demo_shows_a_stream_before_and_after_with_both_promises(demo: Path) -> None:
+def test_the_feature_of_the_demo_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The raw share falls by over 0.1 with the comic and comes back; that is what the released one is to show."""
+    seen: list[FloatArray] = []
+
+    def drawn(truth: FloatArray, *_: object) -> bytes:
+        seen.append(truth)
+        return b""
+
+    monkeypatch.setattr(features, "_drawn", drawn)
+    features.feature_section(4)
+    textbook, comic, again = (part.mean() for part in np.array_split(seen[0], 3))
+    assert textbook - comic > 0.1
+    assert again - comic > 0.1
+
+
+def test_the_demo_shows_a_stream_before_and_after_with_both_guarantees(demo: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
-    assert "A live stream with a promise" in text
-    assert "lphu: What is protected" in text
-    assert "hplu: What is protected" in text
+    assert "A private live stream" in text
+    assert re.search(r"The privacy statement of lphu\s+What is protected", text)
+    assert re.search(r"The privacy statement of hplu\s+What is protected", text)
     assert "any 0.5 seconds" in text
     assert "any 2 seconds" in text
 
@@ -116,4 +139,4 @@ def test_a_browser_shows_the_report(demo: Path, tmp_path: Path) -> None:
     subprocess.run([*command, page], check=True, capture_output=True, timeout=60)
     assert shot.read_bytes().startswith(b"\x89PNG")
     dumped = subprocess.run([*command[:-1], "--dump-dom", page], check=True, capture_output=True, text=True, timeout=60)
-    assert "A study that never took place" in dumped.stdout
+    assert "A simulated study, with differential privacy" in dumped.stdout

@@ -156,7 +156,7 @@ def test_people_are_recognised_in_raw_runs_far_more_often_than_in_released_ones(
     by_method = {row["method"]: row for row in rows}
     chance = by_method["raw"]["svm"]["chance"]
     assert by_method["raw"]["nearest"]["voted"] > 6 * chance
-    assert by_method["low-rank (ours), whole person"]["nearest"]["voted"] < 4 * chance
+    assert by_method["low-rank (ours), whole participant"]["nearest"]["voted"] < 4 * chance
 
 
 def test_the_command_prints_and_draws(tmp_path: Path) -> None:

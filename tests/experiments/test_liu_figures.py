@@ -61,15 +61,15 @@ def test_quality_falls_with_epsilon_and_sound_noise_is_not_worse_than_published(
         errors = [row.mse.mean for row in points]
         assert errors == sorted(errors, reverse=True)
         assert all(row.cc.repeats == 12 and row.mse.sd > 0 for row in points)
-    for ours, theirs in zip(by_name["Gaussian, sound"], by_name["Gaussian, published"], strict=True):
+    for ours, theirs in zip(by_name["Gaussian, corrected"], by_name["Gaussian, published"], strict=True):
         assert ours.mse.mean < theirs.mse.mean
         assert ours.cc.mean > theirs.cc.mean
     for gaussian, laplace in zip(by_name["Gaussian, published"], by_name["Laplace, published"], strict=True):
         assert laplace.mse.mean > 100 * gaussian.mse.mean
-    assert by_name["Gaussian, sound, samples bounded"][-1].cc.mean > by_name["Gaussian, sound"][-1].cc.mean
+    assert by_name["Gaussian, corrected, samples bounded"][-1].cc.mean > by_name["Gaussian, corrected"][-1].cc.mean
 
 
-@pytest.mark.parametrize("name", ["Gaussian, sound, samples bounded", "Laplace, sound, samples bounded"])
+@pytest.mark.parametrize("name", ["Gaussian, corrected, samples bounded", "Laplace, corrected, samples bounded"])
 def test_scaled_unit_noise_is_as_good_as_a_real_release(gaze: Gaze, name: str) -> None:
     """Means of 24 repeats each; the tolerance is five standard errors of their difference."""
     kind, _ = MECHANISMS[name]
@@ -92,9 +92,9 @@ def test_algorithm_1_picks_a_cap_of_one_at_full_resolution_as_in_the_paper() -> 
 
 def test_the_pictures_are_of_real_releases(gaze: Gaze) -> None:
     heat = noisy_heatmaps(gaze)
-    assert list(heat) == ["no noise", "Gaussian, published", "Gaussian, sound, samples bounded"]
+    assert list(heat) == ["no noise", "Gaussian, published", "Gaussian, corrected, samples bounded"]
     truth = heat["no noise"]
-    assert correlation(heat["Gaussian, sound, samples bounded"], truth) > correlation(
+    assert correlation(heat["Gaussian, corrected, samples bounded"], truth) > correlation(
         heat["Gaussian, published"], truth
     )
 

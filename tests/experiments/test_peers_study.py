@@ -65,7 +65,7 @@ def four() -> IdentitySet:
             places = np.repeat([[6.0 * person - 9, 0.0], [0.0, 5.0], [6.0 * person - 9, -5.0], [0.0, -5.0]], 50, axis=0)
             x, y = (places + rng.normal(0, 0.1, places.shape)).T
             trials.append(Trial(f"p{person}", session, "a", np.arange(200) / 100, x, y, 100.0))
-    return IdentitySet("four", "four people", "made up", PLANE, tuple(trials))
+    return IdentitySet("four", "four participants", "made up", PLANE, tuple(trials))
 
 
 def test_three_ways_of_attack_meet_raw_and_protected_gaze(four: IdentitySet) -> None:
@@ -73,13 +73,13 @@ def test_three_ways_of_attack_meet_raw_and_protected_gaze(four: IdentitySet) -> 
     found = {peer: {way: share[0] for way, share in row.identified["by place"].items()} for peer, row in rows.items()}
     assert found["none"] == {"linked": 1.0, "published": 1.0, "both": 1.0}
     assert found["kalman"]["linked"] == 1.0
-    assert found["k-same-synth:k=4"]["linked"] <= 0.5  # all lie at one place, between two of the four people
+    assert found["k-same-synth:k=4"]["linked"] <= 0.5  # all lie at one place, between two of the four participants
     assert found["k-same-synth:k=4"]["both"] < 1.0
     assert rows["none"].utilities["saliency_cc"] == pytest.approx(1.0)
     assert rows["none"].utilities["rmse_deg"] == 0.0
     assert rows["k-same-synth:k=4"].utilities["rmse_deg"] > 2
     assert "4-anonymity" in rows["k-same-synth:k=4"].claimed
-    assert "Nothing is promised" in rows["k-same-synth:k=4"].guarantee
+    assert "Nothing is guaranteed" in rows["k-same-synth:k=4"].guarantee
 
 
 def test_what_passed_the_test_of_deniability_is_told(four: IdentitySet) -> None:
@@ -104,7 +104,7 @@ def test_features_of_a_group_no_longer_say_who_it_is() -> None:
     assert shared["published"] <= 2 / 6
     assert rows[1].error > rows[2].error > 0
     assert rows[2].claimed.startswith("ε-differential privacy")
-    assert "Nothing is promised" in rows[2].guarantee
+    assert "Nothing is guaranteed" in rows[2].guarantee
     assert _plots.strongest(rows[0]) == 1.0
 
 

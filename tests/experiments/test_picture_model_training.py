@@ -68,7 +68,7 @@ def test_it_trains_a_readout_judges_it_and_keeps_the_maps(
         ("no table", [], "fixations.csv"),
         ("no column", [], "no column 'duration'"),
         ("no picture", [], "no picture"),
-        ("elsewhere", [], "nobody looked at"),
+        ("elsewhere", [], "no participant looked at"),
         ("all held out", [], "no picture to train on"),
     ],
 )

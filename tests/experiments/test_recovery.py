@@ -38,11 +38,16 @@ def test_every_attack_that_guesses_gaze_is_in_the_table() -> None:
 
 def test_the_best_of_a_row_is_marked() -> None:
     rows = [Recovered("p", "v", "", 2.0), Recovered("p", "v", "a", 1.0), Recovered("p", "w", "", 3e-12)]
-    assert table(rows) == ["| veil | veiled | a |", "|---|---|---|", "| v | 2.00 | **1.00** |", "| w | **3e-12** |  |"]
+    assert table(rows) == [
+        "| mechanism | veiled | a |",
+        "|---|---|---|",
+        "| v | 2.00 | **1.00** |",
+        "| w | **3e-12** |  |",
+    ]
 
 
 def test_one_person_is_not_enough() -> None:
-    with pytest.raises(InputError, match="two people"):
+    with pytest.raises(InputError, match="two participants"):
         measure(simulated_people(1, 1, 12.0))
 
 

@@ -257,7 +257,7 @@ def test_the_command_prints_every_table(
     assert {row["veil"] for row in answer["table_3"]["rows"]} == {"none", "gaussian", "clock lphu"}
     assert "table_2" not in answer
     assert run([*command, "--table", "2", "--markdown"]) == EXIT_OK
-    assert "| the paper's EKYT, 26 people | nothing | 27 |" in capsys.readouterr().out
+    assert "| the paper's EKYT, 26 participants | nothing | 27 |" in capsys.readouterr().out
     assert run([*command, "--table", "3", "--attacks", "mean,absent", "--markdown"]) == EXIT_OK
     told = capsys.readouterr().out
     assert "| `mean` | – |" in told  # nothing to attack where there is no veil

@@ -148,5 +148,5 @@ def test_a_file_whose_columns_are_not_as_its_label_says_is_refused(tmp_path: Pat
 def test_rows_without_the_columns_of_the_contract_are_refused() -> None:
     with pytest.raises(InputError, match="no column usable"):
         FeatureTable(rows().drop("usable"), INFO)
-    with pytest.raises(InputError, match="named twice"):
+    with pytest.raises(InputError, match="listed twice"):
         FeatureTable(rows(), Info("windows", ("a", "start"), 30.0, 0.5, "deg"))

@@ -162,7 +162,7 @@ class TestDesign:
             Design.load(path)
 
     def test_one_person_alone_is_no_design(self) -> None:
-        with pytest.raises(InputError, match="two public people"):
+        with pytest.raises(InputError, match="two public participants"):
             learn([people(1, 0, 0)], RANGES, "too few")
 
     def test_missing_values_are_refused(self) -> None:

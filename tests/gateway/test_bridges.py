@@ -253,7 +253,7 @@ def test_of_a_log_only_whole_lines_that_are_new_are_read(name: str, rigs: Any) -
     rig.tell(line[20:])
     assert len(bridge.poll()) == 1
     rig.path.write_bytes(before[:seen_before])
-    with pytest.raises(WireError, match="began anew"):
+    with pytest.raises(WireError, match="started again"):
         bridge.poll()
     bridge.close()
 

@@ -46,7 +46,7 @@ def test_a_knob_that_the_policy_does_not_allow_any_more_is_not_restored(tmp_path
     first.turn("game", {"preset": "hplu"})
     again, log = gateway(tmp_path, policy_text(7001).replace('knob = ["lphu", "mpmu", "hplu"]', "knob = []"))
     assert "e^3" in again.status()["apps"][0]["promise"]
-    assert "knob not restored" in log.getvalue()
+    assert "privacy level not restored" in log.getvalue()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"knobs": 1, "off": [], "people": {}}', '{"knobs": {}, "off": "game", "people": {}}', '{"knobs": {}, "off": [], "people": {"a": 1}}'])  # fmt: skip  # noqa: E501

@@ -220,7 +220,7 @@ def test_a_policy_says_what_leaves_beside_gaze(tmp_path: Path) -> None:
     ("before", "after", "message"),
     [
         ('"eye-and-head"', '"clock"', "eyes and head"),
-        ('beside = ["head"]', 'beside = ["ipd"]', "identifies people"),
+        ('beside = ["head"]', 'beside = ["ipd"]', "identifies participants"),
         ('beside = ["head"]', 'beside = ["ipd"]\nunproven = "allow"', "the budget of"),
         ('beside = ["head"]', 'beside = ["head", "origins"]\nunproven = "allow"', "budget|fields name"),
         ('beside = ["head"]', 'beside = ["pupil"]', "beside gaze"),

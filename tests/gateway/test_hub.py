@@ -210,8 +210,8 @@ def test_noise_from_a_seed_is_no_promise_and_needs_the_policys_word() -> None:
     bench = Bench(policy(app()), noise=NoiseSource.seeded(1))
     bench.gaze(5)
     assert not bench.seen["game"].shown
-    assert bench.seen["game"].ended == ["the policy does not allow this app's veil for whoever sits at the tracker"]
-    assert "it promises nothing" in bench.hub.status().apps[0].why
+    assert bench.seen["game"].ended == ["the policy does not allow this app's veil for the participant at the tracker"]
+    assert "it guarantees nothing" in bench.hub.status().apps[0].why
     allowed = Bench(policy(app(unproven=True)), noise=NoiseSource.seeded(1))
     allowed.gaze(5)
     assert allowed.seen["game"].shown

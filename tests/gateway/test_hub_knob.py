@@ -102,7 +102,7 @@ def test_numbers_between_presets_may_be_chosen_within_the_policys_bounds() -> No
         ({"radius": "10cm"}, OptionError, "radius is 10cm, but gaze is in pixels"),
         ({"epsilon": -1}, OptionError, "epsilon"),
         ({"window": 11}, OptionError, "window"),
-        ({}, OptionError, "where to turn"),
+        ({}, OptionError, "the new privacy level"),
     ],
 )
 def test_the_knob_is_refused_beyond_the_policy(knob: dict[str, object], error: type[Exception], words: str) -> None:
@@ -248,4 +248,4 @@ def test_unequal_veils_are_said_to_add_up() -> None:
     bench = Bench(policy(app("a", "mpmu"), app("b", {"preset": "mpmu", "epsilon": 1})))
     assert "e^2.5" in bench.hub.status().trackers[0].promise
     bench = Bench(policy(app("a", "mpmu"), app("b", "spatial-low", unproven=True)))
-    assert "Nothing is promised" in bench.hub.status().trackers[0].promise
+    assert "Nothing is guaranteed" in bench.hub.status().trackers[0].promise

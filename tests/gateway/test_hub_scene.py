@@ -287,7 +287,7 @@ def test_what_an_app_is_told_holds_whatever_the_scene_does() -> None:
     watch(bench, 3, small=300, window=2)
     (status,) = bench.hub.status().apps
     assert status.promise.startswith(GazeStreamDP("1.5", 1, 60).in_words())
-    assert "does not depend on where the participant looks, as the policy states" in status.promise
+    assert "does not depend on the participant's gaze, as the policy states" in status.promise
     pushed = bench_of(follower(), scene=PUSHED).hub.status().apps[0].promise
     assert pushed.startswith(GazeStreamDP("1.5", "1.5", 90).in_words())
     assert "they are only raised" in pushed

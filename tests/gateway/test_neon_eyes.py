@@ -169,7 +169,7 @@ def test_an_app_that_declares_the_eyes_gets_them_and_nobody_gets_anything_else(t
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        ('beside = ["origins"]', "identifies people"),
+        ('beside = ["origins"]', "identifies participants"),
         ('beside = ["ipd"]\nunproven = "allow"', "what is read of Pupil Labs real-time API"),
     ],
 )

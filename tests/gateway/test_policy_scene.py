@@ -83,7 +83,12 @@ WRONG = [
     ("updates_hz = 4", 'colour = "red"', 8, "unknown one, 'colour'"),
     ("[0, 0.1, 1, 0.9]", "[0, 0.9, 1, 0.1]", 8, "in shares of the screen"),
     ("[0, 0.1, 1, 0.9]", "[true, 0, 1, 1]", 8, "in shares of the screen"),
-    ('source = "video", file = "film.mp4"', 'source = "push", gaze_dependent = false', 8, "nobody knows what an app"),
+    (
+        'source = "video", file = "film.mp4"',
+        'source = "push", gaze_dependent = false',
+        8,
+        "it is not known what an app",
+    ),
     ('source = "video", file = "film.mp4"', 'source = "push", token_file = "control.token"', 8, "a token of its own"),
     ('source = "video", file = "film.mp4"', 'source = "screen", region = [0, 0, 0, 9]', 8, "in pixels of the screen"),
     ('follow_scene = "large"', 'follow_scene = "huge"', 15, "one of small, large"),
@@ -94,7 +99,7 @@ WRONG = [
     ("window_at_most = 3", "window_at_most = 1.2", 19, "the veil's own window"),
     ("window_at_most = 3", "window_at_most = 0.5", 19, "no less than window_at_least"),
     ("window_at_most = 3", "window_at_most = 11", 15, "window must be between"),
-    ('preset = "mpmu" }', 'preset = "temporal-low" }\nunproven = "allow"', 16, "a veil whose promise can be changed"),
+    ('preset = "mpmu" }', 'preset = "temporal-low" }\nunproven = "allow"', 16, "a veil whose guarantee can be changed"),
     (
         '{ preset = "mpmu" }',
         '{ mechanism = "kaleido", epsilon = 1.5, window = 1.5, radius = 90 }',

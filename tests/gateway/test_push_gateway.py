@@ -106,7 +106,7 @@ def test_only_who_has_the_token_sends_and_apps_get_it_veiled(tmp_path: Path) -> 
             assert all(abs(one["x"] - 0.123456) > 1e-6 for one in gaze)
             await until(lambda: not meter.connected)
             status = gateway.status()["trackers"][0]
-            assert (status["why"], status["refused"], status["refused_tokens"]) == ("nobody sends gaze", 1, 2)
+            assert (status["why"], status["refused"], status["refused_tokens"]) == ("no sender is connected", 1, 2)
             assert status["source"] == {"kind": "policy", "choices": ["policy"]}
             text, _ = gateway.exposition()
             assert b'gazeveil_tracker_refused_total{tracker="desk",why="token"} 2.0' in text

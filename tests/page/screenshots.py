@@ -59,7 +59,7 @@ def push(gateway: Running, picture: bytes) -> None:
 def shown(page: Any, gateway: Running) -> None:
     """Wait until everything is there that a picture should show."""
     page.click("#raw-toggle")
-    page.locator("#undone-summary").filter(has_text="points a second").wait_for(timeout=PATIENCE_MS)
+    page.locator("#undone-summary").filter(has_text="points per second").wait_for(timeout=PATIENCE_MS)
     push(gateway, stimulus())
     page.locator("#scene-line").filter(has_text="of interest").wait_for(timeout=PATIENCE_MS)
     page.wait_for_timeout(9000)

@@ -156,10 +156,10 @@ def test_raw_gaze_is_off_until_asked_for(opened: Open, app: Listener) -> None:
     page, _ = opened()
     assert page.inner_text("#raw-toggle") == "Show raw gaze"
     assert "No app gets it" in page.inner_text("#raw-who")
-    says(page, "points a second", within="#veiled-summary")
+    says(page, "points per second", within="#veiled-summary")
     assert page.inner_text("#raw-summary") == "Not shown."
     page.click("#raw-toggle")
-    says(page, "points a second", within="#raw-summary")
+    says(page, "points per second", within="#raw-summary")
     says(page, "off by", within="#veiled-summary")
     page.click("#freeze")
     page.click("#raw-toggle")
@@ -282,5 +282,5 @@ def test_a_gateway_that_is_killed_and_started_again_is_missed_and_found(
         gateway.start()
         until(page, "() => document.getElementById('banner').hidden")
         says(page, "Gateway runs", within="#connection")
-        says(page, "points a second", within="#veiled-summary")
+        says(page, "points per second", within="#veiled-summary")
         assert not [one for one in seen.errors if "ERR_" not in one]

@@ -36,7 +36,7 @@ def demo() -> Iterator[str]:
 def test_one_link_opens_a_page_to_play_with(browser: Any) -> None:
     with demo() as link, opened_page(browser, link) as (page, seen):
         assert "made up" in page.inner_text("#demo")
-        page.locator("#veiled-summary").filter(has_text="points a second").wait_for(timeout=PATIENCE_MS)
+        page.locator("#veiled-summary").filter(has_text="points per second").wait_for(timeout=PATIENCE_MS)
         page.click("#source-choices label:has-text('Mouse')")
         page.locator("#source-words").filter(has_text="The pointer is an eye now").wait_for(timeout=PATIENCE_MS)
         page.select_option("#rule", "hits")

@@ -119,10 +119,10 @@ def test_no_app_hears_raw_gaze_while_the_page_shows_it(browser: Any, tmp_path: P
     with running(tmp_path, POLICY, names, tracker=tracker.port) as gateway:
         with opened_page(browser, gateway.link()) as (page, _):
             page.click("#raw-toggle")
-            page.locator("#raw-summary").filter(has_text="points a second").wait_for(timeout=30_000)
+            page.locator("#raw-summary").filter(has_text="points per second").wait_for(timeout=30_000)
             with ThreadPoolExecutor() as taps:
                 heard = list(taps.map(hear, [gateway.ports["one"], gateway.ports["two"]]))
-            assert "points a second" in page.inner_text("#raw-summary")
+            assert "points per second" in page.inner_text("#raw-summary")
         points = Points.of(tracker.gaze.everything(), up=True)
         for data in heard:
             found = search(data, points, tracker.canaries, binary=False)

@@ -243,7 +243,7 @@ def test_promises_that_have_no_common_measure_say_what_to_do() -> None:
 def test_unproven_infects_what_it_meets() -> None:
     both = Unproven("L1") + PureDP(1) + Unproven(["B2", "L1"])
     assert both == Unproven(["L1", "B2"]) == PureDP(1) + both
-    assert both.in_words() == "Nothing is promised: B2; L1."
+    assert both.in_words() == "Nothing is guaranteed: B2; L1."
     assert Unproven("L1") * 3 == Unproven("L1") * 0 == Unproven("L1").for_group(2) == Unproven("L1")
     assert PureDP(1) + Unproven("L1", unit=StretchOfGaze(1)) == Unproven("L1")
     assert Unproven("L1").restated(unit=StretchOfGaze(1)) == Unproven("L1", unit=StretchOfGaze(1))
@@ -335,7 +335,7 @@ def test_words_name_the_odds_the_unit_and_the_chance_of_failure() -> None:
     assert "adding or removing" in PureDP(1, neighbours="add-remove").in_words()
     assert "no protection" in PureDP(1000).in_words()
     assert "chance" not in ApproxDP(1, 0).in_words()
-    assert ApproxDP(1, 1).in_words() == "Nothing is promised: the chance of failure is 1."
+    assert ApproxDP(1, 1).in_words() == "Nothing is guaranteed: δ is 1."
     assert "0.5 seconds, up to 60 px away" in GazeStreamDP(3, "0.5", 60).in_words()
     assert "ρ = 0.5" in ZeroConcentratedDP("0.5").in_words()
     assert str(PureDP("0.1")) == "ε=0.1 for everything that one participant contributed (replace-one)"

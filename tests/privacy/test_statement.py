@@ -37,7 +37,7 @@ EVERY_KIND = [
 def test_a_statement_says_what_against_whom_how_much_and_how_it_fails() -> None:
     text = statement(ApproxDP(1, "1e-6")).paragraph()
     assert "What is protected: everything that one participant contributed." in text
-    assert "Against whom: anybody who sees what was released" in text
+    assert "Against whom: anyone who sees what was released" in text
     assert "a factor of at most e^1 = 2.72" in text
     assert "at most 73.2 % and at least 26.8 % sure of it" in text
     assert "a chance of at most 1 in 1,000,000, in which the guarantee fails" in text

@@ -122,7 +122,9 @@ def test_the_evidence_stands_by_itself_and_names_what_it_rests_on(charged: Charg
 def test_what_nobody_answered_about_the_raw_data_is_marked(charged: Charged) -> None:
     blank = '<strong class="missing">Not stated</strong>'
     assert evidence(charged.release, ABOUT).count(blank) == 4
-    held = declared(charged.release, custody=Custody(holder="Lab <7>", place="a locked disk", access="two people"))
+    held = declared(
+        charged.release, custody=Custody(holder="Lab <7>", place="a locked disk", access="two participants")
+    )
     text = evidence(held, ABOUT)
     assert text.count(blank) == 1
     assert "Lab &lt;7&gt;" in text

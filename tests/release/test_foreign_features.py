@@ -232,7 +232,7 @@ def test_ranges_learnt_from_public_people_are_a_declaration(tmp_path: Path) -> N
         }
     )
     public.write_csv(tmp_path / "public.csv")
-    found = learn_ranges(tmp_path / "public.csv", about="public people", participant="who")
+    found = learn_ranges(tmp_path / "public.csv", about="public participants", participant="who")
     assert found.declared.names == ("around", "count", "tails")
     assert found.rows == 4
     around, count, tails = found.declared.ranges

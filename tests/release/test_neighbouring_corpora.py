@@ -47,7 +47,10 @@ COMMANDS = {
 ACCOUNTS = {"veiled-recordings": "windows"}
 """Who pays for what protects windows of gaze; for everything else it is ``account``."""
 
-DOCUMENTS = {"statement.html", "statement.txt", "methods.md", "evidence.html", "registry-entry.json"}
+DOCUMENTS = {
+    "statement.html", "statement.txt", "for-participants.en.txt", "for-participants.de.txt", "methods.md",
+    "evidence.html", "registry-entry.json",
+}  # fmt: skip
 """The files that are written anew for every corpus."""
 
 

@@ -25,7 +25,10 @@ from gazeveil.release.verify import Verification, verify
 from tests.release.conftest import ACCOUNT, Charged
 
 OLD = Path(__file__).parent / "old_records"
-DOCUMENTS = {"statement.html", "statement.txt", "methods.md", "evidence.html", "registry-entry.json"}
+DOCUMENTS = {
+    "statement.html", "statement.txt", "for-participants.en.txt", "for-participants.de.txt", "methods.md",
+    "evidence.html", "registry-entry.json",
+}  # fmt: skip
 
 
 @pytest.fixture

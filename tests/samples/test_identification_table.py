@@ -105,7 +105,7 @@ def test_the_strongest_attacker_at_the_level_speaks() -> None:
     assert (found.relation, found.row.rate, found.version) == ("measured", 0.4, 3)
     assert found.bare is not None
     assert "in 40 of 100 attempts" in found.in_words()
-    assert "Without a veil it was right in 90." in found.in_words()
+    assert "On raw gaze it was right in 90." in found.in_words()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_length_in_a_room_is_no_angle() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_something_is_said_about_every_preset(name: str) -> None:
-    assert table().look_up(preset(name, Sphere())).in_words().endswith("may do more.")
+    assert table().look_up(preset(name, Sphere())).in_words().endswith("may achieve more.")
 
 
 def test_of_several_veils_the_weakest_speaks() -> None:
@@ -178,7 +178,7 @@ def test_of_several_veils_the_weakest_speaks() -> None:
 
 
 def test_an_empty_table_is_refused() -> None:
-    with pytest.raises(InputError, match="without a veil"):
+    with pytest.raises(InputError, match="on raw gaze"):
         Table(0, ()).look_up(clock())
 
 
@@ -186,7 +186,7 @@ def test_an_empty_table_is_refused() -> None:
 
 JUDGED = {
     "recipe": clock().to_dict(), "attack": "white-box", "threat_model": "white box", "recogniser": "lda", "sees": [],
-    "data": "8 people", "people": 8, "folds": 4, "enrolled": "others", "chance": 0.125, "accuracy": 0.25,
+    "data": "8 participants", "people": 8, "folds": 4, "enrolled": "others", "chance": 0.125, "accuracy": 0.25,
     "accuracy_interval": [0.1, 0.4], "pooled_accuracy": 0.5, "pooled_interval": [0.3, 0.7], "seconds": 60.0,
     "rate_hz": 60.0,
 }  # fmt: skip

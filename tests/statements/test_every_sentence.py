@@ -48,23 +48,23 @@ SENTENCES: dict[str, Any] = {
     r"What is protected: everything that one participant contributed\.": REPLACED,
     r"What is protected: (one recording|any # seconds|all features|blinks) of .+\.": REPLACED,
     r"What is protected: where one participant looked during any .+\.": ONE_WINDOW,
-    r"Against whom: anybody who sees what was released but not the noise that went into it, .+ everybody else\.": (
+    r"Against whom: anyone who sees what was released but not the noise that went into it, .+ participants\.": (
         programs.test_whoever_knows_the_noise_learns_the_gaze_so_the_statement_excepts_them
     ),
-    rf"How much: Whatever anybody may conclude or do, it becomes more or less likely by a factor {FACTOR} compared "
+    rf"How much: Whatever anyone may conclude or do, it becomes more or less likely by a factor {FACTOR} compared "
     r"with any other data in place of (yours|what is protected)\.": LIKELY,
-    rf"How much: Whatever anybody may conclude or do, it becomes more or less likely by a factor {FACTOR} compared "
+    rf"How much: Whatever anyone may conclude or do, it becomes more or less likely by a factor {FACTOR} compared "
     rf"with data without (you|one recording of yours), and {FACTOR} compared with any other data in place of .+\.": (
         REPLACED
     ),
-    r"For example, somebody who knows all other data and was undecided whether something is true of you \(# %\) could "
+    r"For example, someone who knows all other data and was undecided whether something is true of you \(# %\) could "
     r"become at most # % and at least # % sure of it\.": (
         programs.test_nobody_who_knows_all_other_data_comes_to_believe_more_than_the_statement_says
     ),
     r"For example, .+ could become all but certain\.": ADMITS,
     rf"How much: The odds between your gaze path and another change by a factor {FACTOR} if the two differ only "
     rf"{WITHIN}\.": ONE_WINDOW,
-    r"For example, somebody who was undecided between two such paths \(# %\) could become at most # % and at least # % "
+    r"For example, someone who was undecided between two such paths \(# %\) could become at most # % and at least # % "
     r"sure of one of them\.": ONE_WINDOW,
     r"That is a [a-z ]+ guarantee( for one window)?\.": DEFINES,
     r"Such a guarantee protects next to nothing( for one window)?\.": ADMITS,
@@ -78,33 +78,34 @@ SENTENCES: dict[str, Any] = {
     ),
     r"For any two data sets that are compared, this release is like one that keeps this without exception, but for a "
     r"chance of at most # in #, in which the guarantee fails and more may be learned\.": DELTA,
-    r"The exact guarantee is ρ = #; at another chance the factor is another\.": (
+    r"The exact guarantee is ρ = #; at another δ the factor differs\.": (
         programs.test_at_another_chance_the_factor_is_another
     ),
     r"When gaze was recorded is not hidden\.": ADMITS,
-    r"All this is for gaze that is missing at the same times: that it was missing, as in a blink, may show, "
+    r"The guarantee compares gaze that is missing at the same times: that it was missing, as in a blink, may show, "
     r"and a long absence does\.": ADMITS,
-    r"Each recording counts by itself: a difference that goes on in another one counts there again\.": (
+    r"Each recording counts by itself: a difference that continues in another one counts there again\.": (
         programs.test_a_difference_that_goes_on_in_another_recording_counts_there_again
     ),
-    r"Who you are is not protected: .+ you may be recognised by it\.": (
+    r"Who you are is not protected: .+ you may be recognised by them\.": (
         programs.test_paths_that_differ_for_an_hour_are_told_apart_for_certain_so_identity_is_not_claimed
     ),
-    r"One such part of your data is protected at a time: what shows in several, .+\.": ADMITS,
+    r"Each such part of your data is protected by itself: what shows in several, .+\.": ADMITS,
     r"What holds for people in general is not hidden, and may hold for you too\.": (
         programs.test_whoever_knows_nobody_learns_of_you_from_people_in_general_so_the_statement_excepts_it
     ),
     r"Every further release from the same data adds to what can be learned\.": ADMITS,
     r"How long it took to make this release is not protected\.": ADMITS,
-    r"In our tests, behind this veil at this level, .+\.": LEVELS,
+    r"In our tests, behind this mechanism at this level, .+\.": LEVELS,
+    r"It then got # s of one of them, and identified them in # of # attempts .+\.": LEVELS,
     r"This level was not measured\.": ADMITS,
     r"In our tests, behind the nearest level measured that is no stronger, .+\.": LEVELS,
-    r"How often participants are identified behind this veil at this level was not measured\.": ADMITS,
-    r"In our tests without a veil, .+\.": (
+    r"How often participants are identified behind this mechanism at this level was not measured\.": ADMITS,
+    r"In our tests on raw gaze, .+\.": (
         programs.test_what_was_measured_without_a_veil_is_never_less_than_the_strongest_attacker_there
     ),
-    r"Without a veil it was right in #\.": ADMITS,
-    r"That is what known attackers achieved, and no bound: others, or more gaze, may do more\.": ADMITS,
+    r"On raw gaze it was right in #\.": ADMITS,
+    r"This is what known attackers achieved, not a bound: others, or more gaze, may achieve more\.": ADMITS,
     r"This and all earlier releases from the same budget together keep to .+\.": (
         programs.test_all_releases_of_an_account_together_keep_to_the_total
     ),
@@ -121,7 +122,7 @@ SENTENCES: dict[str, Any] = {
     r"without exception, but for a chance of at most # \(about # in #\), in which more may be learned\.": DELTA,
     r"\(ρ = #; other chances give other factors\.\)": programs.test_at_another_chance_the_factor_is_another,
     r"Whatever anyone knew before but the noise, .+ by a factor of at most e\^#, which is no protection\.": ADMITS,
-    r"Nothing is promised: .+\.": ADMITS,
+    r"Nothing is guaranteed: .+\.": ADMITS,
     r"Who you are is not protected\.": ADMITS,
 }
 
@@ -248,7 +249,7 @@ def test_facts_that_were_read_from_the_data_are_said_to_be_so() -> None:
     assert said.rests_on() == (
         "The release rests on these facts, which are public: stimuli: scene-01. "
         "These facts were read from the data and are not protected: stimuli. "
-        "The guarantee is conditional on them: it holds if they were known to everybody anyway."
+        "The guarantee is conditional on them: it holds if they were known to everyone anyway."
     )
 
 

@@ -174,7 +174,7 @@ def test_whoever_knows_nobody_learns_of_you_from_people_in_general_so_the_statem
     belief = answers[0] / sum(answers)
     stated_ = statement(PureDP(1))
     assert belief > float(stated_.belief_at_most() or 1)
-    assert "somebody who knows all other data and was undecided" in stated_.how_much()
+    assert "someone who knows all other data and was undecided" in stated_.how_much()
     assert "What holds for people in general is not hidden" in stated_.limits()
 
 

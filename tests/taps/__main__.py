@@ -120,5 +120,5 @@ if __name__ == "__main__":
     print(table(result, "dialect"), table(result, "tracker"), sep="\n\n")
     if arguments.json:
         arguments.json.write_text(json.dumps(result, default=sorted))
-    print("SOUND" if sound(result) else "NOT SOUND")
+    print("SOUND" if sound(result) else "NOT VALID")
     sys.exit(0 if sound(result) else 1)

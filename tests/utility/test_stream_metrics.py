@@ -168,7 +168,7 @@ def test_streams_that_do_not_run_in_step_are_refused(real: Recording) -> None:
         veil_error(real, real.take(np.arange(10)))
     with pytest.raises(InputError, match="in step"):
         veil_error(real, replace(real, t=real.t + 1))
-    with pytest.raises(InputError, match="two planes"):
+    with pytest.raises(InputError, match="two viewing planes"):
         veil_error(real, replace(real, geometry=SCREEN))
 
 

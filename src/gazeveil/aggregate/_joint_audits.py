@@ -129,9 +129,11 @@ def _subject(plan: StudyPlan | MoviePlan, stares: Columns, others: dict[str, Col
     runner = JointIntegers(plan)
     if plan.neighbours is Neighbours.ADD_REMOVE:
         people = {"stares at one pixel": stares, **others}
-        pairs = [Pair((rows,), (), f"somebody who {does}, there or not") for does, rows in people.items()]
+        pairs = [Pair((rows,), (), f"one observer who {does}, there or not") for does, rows in people.items()]
     else:
-        pairs = [Pair((stares,), (rows,), f"somebody stares at one pixel, or {does}") for does, rows in others.items()]
+        pairs = [
+            Pair((stares,), (rows,), f"one observer stares at one pixel, or {does}") for does, rows in others.items()
+        ]
     return Subject(runner.run, plan.guarantee, tuple(pairs), runner.log_ratio)
 
 

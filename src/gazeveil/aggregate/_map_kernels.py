@@ -24,7 +24,10 @@ def plane_of(extent: Any, columns: int, rows: int) -> Any:
 
 @kernel()
 def cell_of(x: float, y: float, plane: Any) -> int:
-    """Return a point's cell, -1 off the plane: what `Grid.cells` gives, by the same operations in the same order."""
+    """Return a point's cell, -1 off the viewing plane.
+
+    What `Grid.cells` gives, by the same operations in the same order.
+    """
     left, top, right, bottom, across, down, columns, rows = plane
     if not (left <= x <= right and top <= y <= bottom):
         return -1

@@ -50,5 +50,5 @@ class Repeated:
 
 
 def measured(product: Measures[Noisy_co], total: IntArray, noise: NoiseSource, trials: int) -> Noisy_co:
-    """Return what so many releases with this sum over observers measure, one a row."""
+    """Return what this many releases with this sum over observers measure, one a row."""
     return product.measure(Corpus.of([]), noise, Repeated(total, trials))

@@ -10,7 +10,7 @@ scaling leave unknown, o a known offset, and noise of known law. All of it is po
    evidence. Its posterior (`gazeveil.aggregate.posterior`) is positive and of mass 1. The maps are averaged by the
    evidence.
 3. How uncertain that is comes from the same posterior: what the noise hides, what the models shrink towards the mean,
-   and that these observers' map is not everybody's.
+   and that these observers' map is not each participant's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_LIFTED = 5.0
 _NARROWED = 0.89
 """Intervals from the posterior cover a little more than they should (decision 143)."""
 HOT = 4.0
-"""A hot spot has more than so many times the gaze that it would have if gaze were spread evenly."""
+"""A hot spot has more than this many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
 """The part of the cells that are called hot spots which is expected to be none."""
 _DOUBT = 1.6
@@ -50,7 +50,7 @@ class Channel:
         features: W, one row a cell, one column a feature of the blurred map.
         offset: o, what is taken from the blurred map before.
         gains: The values that g may have.
-        observers: How many people are averaged in z.
+        observers: How many participants are averaged in z.
         noise_sd: Standard deviation of each number's noise.
         radial_scale: b where the noise has density exp(-|v|/b), None where it is Gaussian.
     """
@@ -79,7 +79,7 @@ class Decoded:
         map: The estimate, of mass 1.
         noise_sd: The standard deviation that the privacy noise alone gives each cell.
         error_sd: How far the map of the same observers without noise may be from it, as a standard deviation.
-        population_sd: The same for the map of everybody whom they stand for.
+        population_sd: The same for the map of everyone whom they stand for.
         hot: How likely it is that each cell is a hot spot of these observers' map.
         data_share: How much of the variance that the models leave open the data have closed.
         picture_share: How much of the mean map behind the estimate follows a picture.
@@ -102,7 +102,7 @@ class _Found:
         weight: How likely the kind is.
         map: The posterior mean, of mass 1.
         variance: Of the map without noise of the same observers.
-        sampling: What the draw of the observers adds for everybody else.
+        sampling: What the draw of the observers adds for all others.
         noise: The variance that the privacy noise gives the map.
         closed: The share of the variance that the data closed.
     """

@@ -53,7 +53,7 @@ class Expected:
         Args:
             seen: What is measured of the directions, a row a number.
             noise: The variance of each number's noise, in units in which a map is measured with gain 1.
-            observers: How many people are averaged.
+            observers: How many participants are averaged.
         """
         share = 0.0
         for weight, between, within in self.groups:
@@ -81,7 +81,7 @@ def ball(about: Expected, observers: int, noise_of: Callable[[int], float]) -> F
 
     Args:
         about: What is expected of the map.
-        observers: How many people are averaged.
+        observers: How many participants are averaged.
         noise_of: The variance of a coordinate's noise by how many there are, for a ball of radius 1.
     """
     values, ways = np.linalg.eigh(about.between)
@@ -111,7 +111,7 @@ def _even(models: Projected, weight: float) -> FloatArray:
 
 
 def _chosen(seen: FloatArray, wanted: FloatArray, noise: float, most: int) -> FloatArray:
-    """Return T of at most so many rows, its squares adding up to 1."""
+    """Return T of at most this many rows, its squares adding up to 1."""
     count = len(seen)
     square = 0.5 * wanted / wanted.trace() + 0.5 * np.eye(count) / count
     for _ in range(_STEPS):

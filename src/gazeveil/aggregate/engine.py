@@ -58,11 +58,11 @@ class ManyKernel(Kernel, Protocol):
 
 @runtime_checkable
 class Placed(Protocol):
-    """A kernel that counts gaze on a plane, and so fits only gaze that was measured on it."""
+    """A kernel that counts gaze on a viewing plane, and so fits only gaze that was measured on it."""
 
     @property
     def geometry(self) -> Geometry:
-        """The plane."""
+        """The viewing plane."""
         ...
 
 

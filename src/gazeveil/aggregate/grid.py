@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cells that gaze is counted in: a public raster over a public plane, the same for everybody."""
+"""The cells that gaze is counted in: a public raster over a public viewing plane, the same for everyone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MOST_CELLS = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells over a plane, counted row by row from the top left.
+    """Cells over a viewing plane, counted row by row from the top left.
 
     Attributes:
         columns: How many across.
         rows: How many down.
-        geometry: The plane; gaze is taken in its unit.
+        geometry: The viewing plane; gaze is taken in its unit.
     """
 
     columns: int
@@ -53,9 +53,9 @@ class Grid:
         return self.rows, self.columns
 
     def cells(self, x: FloatArray, y: FloatArray) -> NDArray[np.int64]:
-        """Return each point's cell, `OFF_GRID` where it is off the plane or missing.
+        """Return each point's cell, `OFF_GRID` where it is off the viewing plane or missing.
 
-        The left and top edges belong to a cell; the right and bottom edges of the plane belong to the last one.
+        The left and top edges belong to a cell; the right and bottom edges of the viewing plane belong to the last one.
         """
         left, top, right, bottom = self.geometry.extent()
         column = _bins(x, left, right, self.columns)
@@ -68,7 +68,7 @@ class Grid:
 
     @staticmethod
     def of_degrees(geometry: Geometry, cell_deg: float = 1.0) -> Grid:
-        """Return a grid whose cells are about so many degrees wide at the middle of the plane."""
+        """Return a grid whose cells are about this many degrees wide at the middle of the viewing plane."""
         if not (math.isfinite(cell_deg) and cell_deg > 0):
             raise OptionError(f"a cell's size must be a positive number of degrees, not {cell_deg!r}")
         left, top, right, bottom = geometry.in_unit("deg").extent()
@@ -77,7 +77,7 @@ class Grid:
 
     @staticmethod
     def of_pixels(geometry: Geometry) -> Grid:
-        """Return the grid of the plane's own pixels, as Liu 2019 counts gaze."""
+        """Return the grid of the viewing plane's own pixels, as Liu 2019 counts gaze."""
         plane = geometry.in_unit("px")
         return Grid(int(plane.width_px or 0), int(plane.height_px or 0), geometry)
 

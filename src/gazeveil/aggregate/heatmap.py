@@ -64,7 +64,7 @@ class PrivateHeatmap:
     def task_for(
         self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction, *, share: Fraction = _ALL
     ) -> Task:
-        """Return the public facts of a map for so many participants on a screen, with a share of ε."""
+        """Return the public facts of a map for this many participants on a screen, with a share of ε."""
         return Task(
             grid=Grid.of_degrees(screen, self.cell_deg),
             observers=observers,
@@ -78,7 +78,7 @@ class PrivateHeatmap:
     def strategy_for(
         self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction, *, share: Fraction = _ALL
     ) -> Strategy:
-        """Return the strategy for so many participants on a screen: a matter of public facts."""
+        """Return the strategy for this many participants on a screen: a matter of public facts."""
         task = self.task_for(screen, observers, neighbours, delta, share=share)
         name = choose(task) if self.strategy == "auto" else self.strategy
         return STRATEGIES[name](task)  # type: ignore[call-arg]

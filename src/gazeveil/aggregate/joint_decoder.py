@@ -6,7 +6,7 @@ What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unk
 
 1. The mean over maps is one number a feature with little noise. Every mean map of `gazeveil.aggregate.prior` is
    weighed by its evidence, and a linear estimate averaged over them. A mean over k unrelated maps has hot spots of a
-   k-th of the variance, and the prior is told so.
+   k-th of the variance, and the prior is reported so.
 2. The maps differ from the mean μ by μ times a smooth field: sharp and wide hot spots, whose two amplitudes are found
    by the evidence of *all* maps at once. One map alone could not tell weak hot spots from noise; many can. Each map is
    then μ times what `lifted` makes of d/μ, d the linear estimate of its difference: positive, of mass 1 after division.
@@ -57,7 +57,7 @@ _WEIGHTS_ANSWER = 1.3
 _POWERS = (0.6, 1.0, 1.5)
 """How sharply gaze may follow what pictures say."""
 BROAD = 2.5
-"""The study's centre is its mean, blurred so many times as wide: hot spots of single stimuli are no centre."""
+"""The study's centre is its mean, blurred this many times as wide: hot spots of single stimuli are no centre."""
 
 _FLOOR = 1e-3
 """The least that a cell of the mean map has, as a part of an even map."""
@@ -70,8 +70,8 @@ class DecodedTogether:
     Attributes:
         maps: The maps, each of mass 1.
         noise_sd: The standard deviation that the privacy noise gives each cell of each blurred map.
-        variance: How far each cell of the blurred map of the same people without noise may be from it, squared.
-        sampling: What the draw of the people adds to that for everybody else.
+        variance: How far each cell of the blurred map of the same participants without noise may be from it, squared.
+        sampling: What the draw of the participants adds to that for all others.
         data_share: Of each map, how much of what sets it apart from the mean is data rather than prior.
         mean: Their mean, of mass 1.
         mean_noise_sd: The standard deviation that the privacy noise gives each cell of the blurred mean.
@@ -185,7 +185,7 @@ class _Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Own:
-    """Single maps, and, of each, what is said of its blurred picture: see `DecodedTogether`."""
+    """Single maps, and, of each, what is stated of its blurred picture: see `DecodedTogether`."""
 
     maps: FloatArray
     shown: FloatArray
@@ -429,7 +429,7 @@ class _Around:
         return np.asarray((scale[0] * self._reach[0] + scale[1] * self._reach[1]) @ whiten.T)
 
     def _root(self, variance: float) -> FloatArray:
-        """Return what whitens all that z has besides the map: privacy noise, the draw of people, its own gain."""
+        """Return what whitens all that z has besides the map: privacy noise, the draw of participants, its own gain."""
         gain, seen = self.center.gain, self._expected
         other = gain**2 * self._draw + (_GAIN_SPREAD * gain) ** 2 * np.outer(seen, seen)
         return np.asarray(np.linalg.inv(np.linalg.cholesky(variance * np.eye(len(seen)) + other)))
@@ -474,7 +474,7 @@ def forecast(
     Args:
         prior: The prior.
         features: What is measured, one row a cell.
-        observers: How many people are averaged.
+        observers: How many participants are averaged.
         noise_sd: Standard deviation of the noise of each number.
         blur: The blur of the maps.
         typical: The gain, and the amplitudes of sharp and wide hot spots, of a typical study.

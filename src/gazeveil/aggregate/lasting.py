@@ -64,7 +64,7 @@ class LastingKernel:
 
     @property
     def geometry(self) -> Geometry:
-        """The plane; kernels that have none are not asked for it."""
+        """The viewing plane; kernels that have none are not asked for it."""
         plane: Geometry = self.kernel.geometry  # type: ignore[attr-defined]
         return plane
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is noted of a map when many maps of one observer are released under one noise: numbers without a sign.
+"""What is recorded of a map when many maps of one observer are released under one noise: numbers without a sign.
 
 No number is negative, whatever the map. That is why two observers whose numbers have length c are at most √2·c apart,
 rather than 2·c (docs/proofs/whole-studies.md).
@@ -85,7 +85,7 @@ def view_of(name: str, grid: Grid) -> MapView:
 def directions_of(view: MapView) -> tuple[FloatArray, FloatArray, float]:
     """Return the directions that hold what is seen of maps (a row each), the features along them, and their scale.
 
-    The scale is the length of what is seen of the map that is expected before anybody looks.
+    The scale is the length of what is seen of the map that is expected before anyone looks.
     """
     _, _, turn = np.linalg.svd(view.features, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
@@ -107,7 +107,10 @@ def joint_sensitivity(square: int, neighbours: Neighbours) -> Fraction:
 
 
 def bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
-    """Return the two factors of Gaussian bumps on a lattice over the plane: along columns and along rows of cells."""
+    """Return the two factors of Gaussian bumps on a lattice over the viewing plane.
+
+    Along columns and along rows of cells.
+    """
     prior = prior_of(grid)
     across, down = (
         bell(at, _lattice(count * size), max(BUMP_DEG, size))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One observer's gaze as integers: counts per cell, capped (Liu 2019), or a map of bounded length.
 
-All recordings of an observer count as one: whoever was recorded in many sessions weighs no more than anybody else.
+All recordings of an observer count as one: whoever was recorded in many sessions weighs no more than anyone else.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class OnGrid:
 
     @property
     def geometry(self) -> Geometry:
-        """The plane of the grid."""
+        """The viewing plane of the grid."""
         return self.grid.geometry
 
 
@@ -68,7 +68,7 @@ class ManyOnGrid(OnGrid, ABC):
 class CountMap(OnGrid):
     """How many valid gaze samples an observer has in each cell, at most ``cap`` (the gaze map of Liu 2019).
 
-    One observer's counts lie between 0 and ``cap``. Without a cap there is no bound and so no promise: that is the
+    One observer's counts lie between 0 and ``cap``. Without a cap there is no bound and so no guarantee: that is the
     raw gaze map.
 
     Attributes:
@@ -132,7 +132,7 @@ def add_features(
     """Add what features see of each observer's dwell map to ``total``, as integers in a ball.
 
     For one observer that is `dwell`, times the features, less ``origin``, clipped by `to_bounded_integers`. Observers
-    without valid gaze on the plane add nothing. Here it happens in one pass over the rows of many observers.
+    without valid gaze on the viewing plane add nothing. Here it happens in one pass over the rows of many observers.
 
     Args:
         grid: The cells that gaze is counted in.

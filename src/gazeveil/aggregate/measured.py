@@ -13,7 +13,7 @@ from gazeveil.aggregate.render import render
 from gazeveil.types import FloatArray
 
 LOOKS = 5.0
-"""How many independent looks one observer's map is worth."""
+"""How many independent fixations one observer's map is worth."""
 
 Blur = tuple[float, float]
 """Standard deviations of the point-spread function down and across, in cells."""
@@ -60,11 +60,11 @@ class Measured:
         numbers: z, one row a map, one column a feature.
         noise_sd: Standard deviation of each map's noise; all equal where maps are related.
         features: W, one row a cell, one column a feature.
-        observers: How many people are averaged.
+        observers: How many participants are averaged.
         weights: What the mean weighs each map by; they add up to 1.
         unrelated: How many unrelated maps the mean is worth.
         kinships: How the maps may be related; weighed by evidence.
-        looks: How many independent looks one observer's map is worth, where it is asked how uncertain maps are.
+        looks: How many independent fixations one observer's map is worth, where it is asked how uncertain maps are.
     """
 
     numbers: FloatArray

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about one stimulus's heatmap before anybody looks: a mixture of models, from public facts alone.
+"""What is known about one stimulus's heatmap before anyone looks: a mixture of models, from public facts alone.
 
 A model is a mean map and a kind of variation around it, all of it for the blurred map that will be shown:
 
-- The mean is a broad bump over the middle of the plane above an even floor, or, where the picture is known that was
-  looked at, what its pixels say (`gazeveil.aggregate.saliency`) under such a bump.
+- The mean is a broad bump over the middle of the viewing plane above an even floor, or, where the picture is known that
+  was looked at, what its pixels say (`gazeveil.aggregate.saliency`) under such a bump.
 - Maps around a mean m have the covariance D exp(-d²/2l²) D with D = m^0.7, mass kept, as large as a part ρ of Σm²:
   what stands out or is missing is worth ρ and l degrees wide. Besides, the whole map may lie elsewhere or be wider.
-- The maps of single observers scatter around their stimulus's map like maps of a few looks.
+- The maps of single observers scatter around their stimulus's map like maps of a few fixations.
 
 Which model holds is left to what was measured (`gazeveil.aggregate.decoder`); which numbers are worth measuring
-follows from all of them (`gazeveil.aggregate.design`). Nothing here was learnt from anybody's gaze at release time.
-Lengths are degrees. Where the plane's size in degrees is not known, it is taken to be 32 degrees wide.
+follows from all of them (`gazeveil.aggregate.design`). Nothing here was learnt from anyone's gaze at release time.
+Lengths are degrees. Where the viewing plane's size in degrees is not known, it is taken to be 32 degrees wide.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ DOUBTED = 0.4
 
 _ROOT = 0.7
 _MOVED = 0.1
-"""How far the whole map may lie elsewhere or be wider, in units of a fifth of the plane."""
+"""How far the whole map may lie elsewhere or be wider, in units of a fifth of the viewing plane."""
 _LOOKS = 7.6
-"""How many independent looks one observer's map is worth."""
+"""How many independent fixations one observer's map is worth."""
 _MOST_DIRECTIONS = 150
 
 
@@ -158,7 +158,7 @@ class Plane:
         return np.ascontiguousarray(render(maps, self.blur).reshape(-1, self.grid.size).T).reshape(values.shape)
 
     def kind_here(self, kind: Kind) -> Kind:
-        """Return a kind at this plane's blur: the less blur, the sharper and stronger is what stands out."""
+        """Return a kind at this viewing plane's blur: the less blur, the sharper and stronger is what stands out."""
         variance, length = kind
         width, height = self.cell_deg
         square = self.blur[0] * height * self.blur[1] * width
@@ -237,7 +237,10 @@ def observers_covariance(mean: FloatArray, seen_blurred: FloatArray) -> FloatArr
 
 @lru_cache(maxsize=8)
 def directions(grid: Grid) -> FloatArray:
-    """Return the slowest waves over the plane, orthonormal, a column each: nearly all that a blurred map holds."""
+    """Return the slowest waves over the viewing plane, orthonormal, a column each.
+
+    Nearly all that a blurred map holds.
+    """
     width, height = prior_of(grid).cell_deg
     down, across = np.meshgrid(*(np.arange(count) for count in grid.shape), indexing="ij")
     speed = np.hypot(down / (grid.rows * height), across / (grid.columns * width)).ravel()
@@ -310,7 +313,7 @@ def _weighed(model: Model, weight: float) -> Model:
 
 @lru_cache(maxsize=2)
 def _waves(grid: Grid) -> FloatArray:
-    """Return all waves over the plane, orthonormal, a column each, those across fastest."""
+    """Return all waves over the viewing plane, orthonormal, a column each, those across fastest."""
     down, across = (_cosines(count) for count in grid.shape)
     return np.asarray(np.kron(down, across))
 

@@ -37,7 +37,7 @@ class HeatmapMovie:
         bin_seconds: How long a bin is.
         duration: How long the course is, from the first sample of each recording; what comes later does not count.
             None for as long as the study declares that the stimulus was shown.
-        strategy: What is noted of each map: ``bumps`` or ``histogram``.
+        strategy: What is recorded of each map: ``bumps`` or ``histogram``.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
         pictures: What was to be seen says about gaze, `Saliency.of(pixels)`: one for each bin, as of the frame in its
@@ -107,7 +107,7 @@ class HeatmapMovie:
     def plan_for(
         self, screen: Geometry, seconds: float | None, observers: int, neighbours: Neighbours, delta: Fraction
     ) -> MoviePlan:
-        """Return how the course of so many participants is released: a matter of public facts.
+        """Return how the course of this many participants is released: a matter of public facts.
 
         Raises:
             OptionError: If nobody says how long the course is, or that does not fit the bins.

@@ -41,13 +41,13 @@ SMOOTHING_S = 0.3
 """The standard deviation of the smoothing over time: about as long as a fixation."""
 
 MEMORIES_S = (0.3, 0.8, 2.0, 6.0)
-"""After so many seconds the likeness of two maps may have fallen to 1/e; the evidence decides."""
+"""After this many seconds the likeness of two maps may have fallen to 1/e; the evidence decides."""
 
 _ALIKE_S = 0.8
-"""For so many seconds maps are taken for alike in what is expected beforehand."""
+"""For this many seconds maps are taken for alike in what is expected beforehand."""
 
 _LOOKS_A_SECOND, _MOST_LOOKS = 2.5, 5.0
-"""How many independent looks one observer's map of a bin is worth: nobody has less than one."""
+"""How many independent fixations one observer's map of a bin is worth: nobody has less than one."""
 
 _UNRELATED = 3.0
 """How many unrelated maps the mean over a time course is worth: shots of a film, or phases of looking."""
@@ -81,7 +81,7 @@ class CourseKernel:
 
     @property
     def geometry(self) -> Geometry:
-        """The plane of the stimulus."""
+        """The viewing plane of the stimulus."""
         return self.view.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
@@ -147,13 +147,13 @@ class MoviePlan(NoisySum):
 
     Attributes:
         grid: The cells of the heatmaps.
-        observers: How many people there are.
+        observers: How many participants there are.
         epsilon: The ε of the whole course.
         delta: The δ of the whole course.
         bin_seconds: How long a bin is.
         duration: How long the course is; the last bin may be shorter.
         neighbours: How neighbouring data sets differ.
-        strategy: What is noted of each map.
+        strategy: What is recorded of each map.
         blur_cells: Standard deviation of the point-spread function, in cells.
         pictures: What was to be seen says about gaze: one for each bin, or one for all; only decoding follows it.
     """
@@ -257,7 +257,7 @@ class MoviePlan(NoisySum):
         return carried(self.view, self.grid, self.blur_cells, float(self.observers), noise)
 
     def _kinship(self, memory: float) -> Kinship:
-        """Return how bins are related when their likeness falls to 1/e after so many seconds."""
+        """Return how bins are related when their likeness falls to 1/e after this many seconds."""
         turn = _cosines(self.bins)
         apart = np.abs(np.subtract.outer(np.arange(self.bins), np.arange(self.bins))) * self.bin_seconds
         alike = np.exp(-apart / memory)

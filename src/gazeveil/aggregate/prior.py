@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about the maps of many stimuli before anybody looks: an analytic prior of a handful of public numbers.
+"""What is known about the maps of many stimuli before anyone looks: an analytic prior of a handful of public numbers.
 
-A mean map is a broad bump near the middle of the plane over a uniform floor: 90 of them, by centre and width. Hot spots
-lift maps above their mean, by covariances that `gazeveil.aggregate.joint_decoder` weighs. What is known of one stimulus
-is in `gazeveil.aggregate.models`. Nothing here was learnt from anybody's gaze at release time, so it costs no privacy.
+A mean map is a broad bump near the middle of the viewing plane over a uniform floor: 90 of them, by centre and width.
+Hot spots lift maps above their mean, by covariances that `gazeveil.aggregate.joint_decoder` weighs. What is known of
+one stimulus is in `gazeveil.aggregate.models`. Nothing here was learnt from anyone's gaze at release time, so it costs
+no privacy.
 
-Lengths are degrees. Where the plane's size in degrees is not known, it is taken to be 32 degrees wide.
+Lengths are degrees. Where the viewing plane's size in degrees is not known, it is taken to be 32 degrees wide.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def bell(at: FloatArray, around: FloatArray, length: float) -> FloatArray:
 
 
 def broad(grid: Grid, x: float, y: float, width: float, height: float) -> FloatArray:
-    """Return a bump of mass 1; its centre and its width are parts of the plane."""
+    """Return a bump of mass 1; its centre and its width are parts of the viewing plane."""
     across, down = ((np.arange(count) + 0.5) / count for count in (grid.columns, grid.rows))
     return np.outer(_bump(down, y, height), _bump(across, x, width)).ravel()
 

@@ -3,7 +3,7 @@
 """Heatmaps from gaze maps: every count spread out by a Gaussian point-spread function.
 
 The blur is separable, its taps are cut at four standard deviations and sum to one. What happens at the edge of the
-plane is said, never guessed:
+viewing plane is stated, never guessed:
 
 - ``reflect``: what would fall off the edge is folded back (…c b a | a b c…). Mass is kept, an even map stays even.
 - ``zero``: there is nothing beyond the edge. Mass is lost there, and the border of an even map looks dim.
@@ -136,7 +136,7 @@ def _taps(blur: float) -> FloatArray:
 
 
 def _folded(places: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return where places beyond the edges fall when the plane is reflected as often as needed."""
+    """Return where places beyond the edges fall when the viewing plane is reflected as often as needed."""
     turned = places % (2 * size)
     return np.where(turned < size, turned, 2 * size - 1 - turned)
 

@@ -66,7 +66,7 @@ class Saliency:
         """Return what a picture says, by the picture model where its network is installed.
 
         Args:
-            pixels: Rows by columns by red, green and blue, as the picture fills the plane.
+            pixels: Rows by columns by red, green and blue, as the picture fills the viewing plane.
 
         Raises:
             InputError: If it is no such picture, or one of fewer than eight pixels on a side.
@@ -120,7 +120,7 @@ class Saliency:
         """Return what a model of the user's own says about a picture.
 
         Args:
-            pixels: Rows by columns by red, green and blue, as the picture fills the plane.
+            pixels: Rows by columns by red, green and blue, as the picture fills the viewing plane.
             model: Takes the pixels and returns a map, rows by columns of any number.
 
         Raises:
@@ -173,7 +173,7 @@ def _for_reading(values: FloatArray) -> FloatArray:
 
 
 def shrunk(values: FloatArray, rows: int, columns: int) -> FloatArray:
-    """Return the mean of a map, or of a stack of maps, in each cell of another raster over the same plane."""
+    """Return the mean of a map, or of a stack of maps, in each cell of another raster over the same viewing plane."""
     down, across = _shares(values.shape[-2], rows), _shares(values.shape[-1], columns)
     return np.asarray(down @ values @ across.T)
 

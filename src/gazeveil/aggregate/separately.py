@@ -40,7 +40,7 @@ from gazeveil.types import FloatArray
 _GAINS = (0.75, 0.87, 1.0, 1.15, 1.3)
 """How gains of single maps may differ from that of the mean."""
 _BEFORE = 1.0
-"""What is believed about models beforehand counts as much as so many maps do."""
+"""What is believed about models beforehand counts as much as this many maps do."""
 _ROUNDS = 20
 
 

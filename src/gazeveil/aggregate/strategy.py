@@ -37,10 +37,10 @@ class Task:
 
     Attributes:
         grid: Where gaze is counted.
-        observers: How many people there are. Public under replace-one; under add/remove a declared or privately
+        observers: How many participants there are. Public under replace-one; under add/remove a declared or privately
             counted number, which only tunes the decoder.
         epsilon: The ε that may be spent on this heatmap.
-        delta: The δ that may be spent on it; 0 for pure promises.
+        delta: The δ that may be spent on it; 0 for pure guarantees.
         neighbours: How neighbouring data sets differ.
         blur_cells: Standard deviation of the point-spread function of the rendered map, in cells.
         saliency: What the picture that was looked at says about gaze, if it is known.
@@ -72,7 +72,7 @@ class Estimate:
             they were not given.
         error_sd: How far the map of the same participants without noise may be from ``map``, as a standard deviation:
             noise and what the prior hides. 95 % intervals reach 1.96 of them to both sides, and end at 0.
-        population_sd: The same for the map of all people whom the participants stand for.
+        population_sd: The same for the map of all participants whom the participants stand for.
         hot_spots: Cells that have more than four times the gaze of an even map; at most one in ten of them is
             wrong if the models hold.
     """

@@ -74,7 +74,7 @@ class StudyKernel:
 
     @property
     def geometry(self) -> Geometry:
-        """The plane of the stimuli."""
+        """The viewing plane of the stimuli."""
         return self.view.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
@@ -148,11 +148,11 @@ class StudyPlan(NoisySum):
         grid: The cells of the heatmaps.
         stimuli: What is released.
         weights: How much each of them matters.
-        observers: How many people there are.
+        observers: How many participants there are.
         epsilon: The ε of all of it together.
         delta: The δ of all of it together.
         neighbours: How neighbouring data sets differ.
-        strategy: What is noted of each map.
+        strategy: What is recorded of each map.
         most_stimuli: The most stimuli that one observer counts for.
         blur_cells: Standard deviation of the point-spread function, in cells.
         pictures: What the pictures of stimuli say about gaze, where they are known; only decoding follows them.
@@ -246,14 +246,14 @@ class StudyPlan(NoisySum):
 
     @property
     def viewers(self) -> float:
-        """How many people are expected to have seen a stimulus."""
+        """How many participants are expected to have seen a stimulus."""
         return self.observers * self.most_stimuli / len(self.stimuli)
 
     def carried(self) -> float:
         """Return the correlation, beyond the study's mean, that a typical stimulus's map is expected to have.
 
-        It follows from public numbers alone: people, ε, δ, stimuli, weights. What studies had that the theory says
-        this of is in `gazeveil.release.calibrated`.
+        It follows from public numbers alone: participants, ε, δ, stimuli, weights. What studies had that the theory
+        says this of is in `gazeveil.release.calibrated`.
         """
         noise = self.sigma / float(np.mean(self.bounds))
         return carried(self.view, self.grid, self.blur_cells, self.viewers, noise)
@@ -291,7 +291,7 @@ class StudyPlan(NoisySum):
 @lru_cache(maxsize=256)
 @one_thread()
 def carried(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
-    """Return the correlation beyond their mean that maps of so many viewers have, if ``noise`` is on each integer.
+    """Return the correlation beyond their mean that maps of this many viewers have, if ``noise`` is on each integer.
 
     The noise is a part of an observer's length, for one map.
     """

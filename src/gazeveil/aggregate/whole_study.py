@@ -3,7 +3,7 @@
 """The heatmaps of many stimuli, released together under one guarantee: what may be spent, and the plan it buys.
 
 Every observer gives one vector: what is seen of their map of each stimulus, side by side. All observers' vectors are
-added up and get Gaussian noise once. The guarantee covers all of it, whichever stimuli somebody saw. Decoding uses that
+added up and get Gaussian noise once. The guarantee covers all of it, whichever stimuli someone saw. Decoding uses that
 the stimuli belong together (`gazeveil.aggregate.joint_decoder`).
 """
 
@@ -40,7 +40,7 @@ class PrivateHeatmaps:
             participant. Public.
         most_stimuli: The most stimuli that one participant was shown, if that is fewer than all and public. What goes
             beyond is scaled down; the noise falls with the square root.
-        strategy: What is noted of each map: ``bumps`` or ``histogram``.
+        strategy: What is recorded of each map: ``bumps`` or ``histogram``.
         mean_only: Release nothing but the mean over all stimuli, with the whole budget.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
@@ -83,7 +83,7 @@ class PrivateHeatmaps:
     def plan_for(
         self, screen: Geometry, stimuli: tuple[str, ...], observers: int, neighbours: Neighbours, delta: Fraction
     ) -> StudyPlan:
-        """Return how so many participants' maps of these stimuli are released: a matter of public facts.
+        """Return how this many participants' maps of these stimuli are released: a matter of public facts.
 
         Raises:
             OptionError: If there are fewer than two stimuli, or weights of unknown ones, or too many numbers.
@@ -113,7 +113,7 @@ class PrivateHeatmaps:
         )
 
     def strategy_for(self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction) -> Strategy:
-        """Return how the mean alone is released: as one heatmap of everything that everybody looked at."""
+        """Return how the mean alone is released: as one heatmap of everything that everyone looked at."""
         task = Task(
             grid=Grid.of_degrees(screen, self.cell_deg),
             observers=observers,

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all attackers share: trials, what a threat model grants, attacks on veils, and recognisers of people.
+"""What all attackers share: trials, what a threat model grants, attacks on mechanisms, and recognisers of participants.
 
-A judgement is a straight line: reference trials with names, query trials behind a veil; an attack prepares both with
-what it was granted; a recogniser enrols the reference and says for every query who it is.
+A judgement is a straight line: reference trials with names, query trials behind a mechanism; an attack prepares both
+with what it was granted; a recogniser enrols the reference and says for every query who it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gazeveil.types import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """Gaze of one person in one go, in degrees.
+    """Gaze of one participant in one go, in degrees.
 
     Attributes:
         person: Who it is; an attack never gets to see it on a query.
@@ -36,7 +36,7 @@ class Trial:
         pupil: Pupil size in the tracker's unit, or None where it is denied to the attacker.
         rate_hz: The nominal rate.
         fields: Whatever else a tracker gives with each sample, by group and name: ``eyes/ipd``, ``error/left x``. They
-            are denied to an attacker behind a veil, as the pupil is.
+            are denied to an attacker behind a mechanism, as the pupil is.
     """
 
     person: str
@@ -57,11 +57,14 @@ class Trial:
             raise InputError(f"the rate must be above 0 Hz, not {self.rate_hz!r}")
 
     def with_gaze(self, x: FloatArray, y: FloatArray) -> Trial:
-        """Return the trial with other gaze, without pupil and fields: what a veil lets out or an attack restores."""
+        """Return the trial with other gaze, without pupil and fields.
+
+        What a mechanism lets out or an attack restores.
+        """
         return Trial(self.person, self.session, self.name, self.t, x, y, self.rate_hz)
 
     def anonymous(self) -> Trial:
-        """Return the trial without its person's name: all that an attack may see of a query."""
+        """Return the trial without its participant's name: all that an attack may see of a query."""
         return replace(self, person="")
 
     def first(self, seconds: float) -> Trial:
@@ -78,14 +81,14 @@ class Grant(StrEnum):
     MECHANISM = "mechanism"
     """The mechanism and its parameters, so also the right to run it."""
     EXEMPLARS = "exemplars"
-    """Gaze of other people before and behind the veil."""
+    """Gaze of other participants before and behind the mechanism."""
     STATE = "state"
-    """When the veil released what, as an app with the policy in hand can work out."""
+    """When the mechanism released what, as an app with the policy in hand can work out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exemplar:
-    """The same gaze before and behind the veil."""
+    """The same gaze before and behind the mechanism."""
 
     raw: Trial
     veiled: Trial
@@ -93,7 +96,7 @@ class Exemplar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """Everything there is to know about a veil; `granted` cuts it down to what a threat model grants."""
+    """Everything there is to know about a mechanism; `granted` cuts it down to what a threat model grants."""
 
     mechanism: SampleMechanism | None = None
     exemplars: tuple[Exemplar, ...] | None = None
@@ -108,7 +111,7 @@ class Knowledge:
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name in grants}
         for name, value in kept.items():
             if value is None:
-                raise OptionError(f"the attack needs the {name} of the veil, and none was given")
+                raise OptionError(f"the attack needs the {name} of the mechanism, and none was given")
         return Knowledge(**kept)
 
 
@@ -117,7 +120,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def query(self, veiled: Trial) -> Trial:
-        """Return the attacker's best guess of the gaze before the veil (or what serves it better), without a name."""
+        """Return the attacker's best guess of the raw gaze (or what serves it better), without a name."""
 
     def reference(self, raw: Trial) -> Trial:
         """Return a reference trial as the attacker enrols it; by default as it is."""
@@ -133,7 +136,7 @@ class Prepared(ABC):
 
 
 class Attack(ABC):
-    """A way to get past a veil: a frozen dataclass of parameters, nothing else.
+    """A way to get past a mechanism: a frozen dataclass of parameters, nothing else.
 
     Attributes:
         name: By which it is found.
@@ -146,7 +149,10 @@ class Attack(ABC):
     grants: ClassVar[frozenset[Grant]] = frozenset()
 
     def fits(self, mechanism: SampleMechanism) -> bool:
-        """Whether there is anything to do against such a veil; a table leaves the cell empty where there is not."""
+        """Whether there is anything to do against such a mechanism.
+
+        A table leaves the cell empty where there is not.
+        """
         return True
 
     def prepare(self, knowledge: Knowledge, seed: int = 1) -> Prepared:
@@ -159,23 +165,23 @@ class Attack(ABC):
 
 
 class Gallery(ABC):
-    """Enrolled people, ready to be matched."""
+    """Enrolled participants, ready to be matched."""
 
     @property
     @abstractmethod
     def people(self) -> tuple[str, ...]:
-        """Everybody who is enrolled, sorted."""
+        """Everyone who is enrolled, sorted."""
 
     @abstractmethod
     def windows(self, query: Trial) -> FloatArray:
-        """Return a score for every window of a query (rows) and enrolled person (columns), higher is likelier.
+        """Return a score for every window of a query (rows) and enrolled participant (columns), higher is likelier.
 
         No row at all if the trial has no usable window.
         """
 
 
 class Recogniser(ABC):
-    """A way to tell people apart; a frozen dataclass of parameters, with a trained model behind it where needed.
+    """A way to tell participants apart; a frozen dataclass of parameters, with a trained model behind it where needed.
 
     Attributes:
         name: By which it is found.
@@ -191,10 +197,10 @@ class Recogniser(ABC):
 
     @abstractmethod
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials. Nothing is learnt from queries."""
+        """Learn the participants of the reference trials. Nothing is learnt from queries."""
 
     def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Recogniser:
-        """Return the recogniser after its model was trained further on other people; without a model, itself."""
+        """Return the recogniser after its model was trained further on other participants; without a model, itself."""
         return self
 
 

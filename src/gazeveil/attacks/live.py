@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The strongest filter that we measured against a veil, on a stream that goes on: what a person sees as "undone".
+"""The strongest filter that we measured against a mechanism, on a stream that goes on.
+
+What a participant sees as "undone".
 
 As a program it answers one question after the other, as `gazeveil.gateway.page_side.Undo` says: veiled points of the
-last seconds and the veil's public parameters in, a guess of the gaze before the veil out. It never gets anything else.
-The filters are those that `mirrored` tries first (docs/reference/attacks.md has what they recover); none of them needs
-the beginning of a stream, and none learns from raw gaze.
+last seconds and the mechanism's public parameters in, a guess of the gaze before the mechanism out. It never gets
+anything else. The filters are those that `mirrored` tries first (docs/reference/attacks.md has what they recover); none
+of them needs the beginning of a stream, and none learns from raw gaze.
 """
 
 from __future__ import annotations
@@ -40,18 +42,18 @@ _HUMBLE = 10
 
 
 def filter_for(veil: SampleMechanism) -> str | None:
-    """Return the name of the filter that is used against a veil; None if none fits."""
+    """Return the name of the filter that is used against a mechanism; None if none fits."""
     found = _fitting(veil)
     return None if found is None else found.name
 
 
 def undone(veil: Mapping[str, Any], geometry: Geometry, points: FloatArray) -> FloatArray:
-    """Return a guess of the gaze before a veil.
+    """Return a guess of the gaze before a mechanism.
 
     Args:
         veil: The mechanism as plain values.
-        geometry: The plane of gaze; where it does not know degrees, it is taken as usual.
-        points: Rows of seconds and veiled gaze in the plane's unit.
+        geometry: The viewing plane of gaze; where it does not know degrees, it is taken as usual.
+        points: Rows of seconds and veiled gaze in the viewing plane's unit.
 
     Returns:
         A row for every point, but for a few at the beginning that no filter could use; none where no filter fits.
@@ -77,7 +79,7 @@ def _fitting(veil: SampleMechanism) -> Filter | None:
 
 
 def _from_a_release(mechanism: SampleMechanism, points: FloatArray) -> FloatArray:
-    """Return points from a sample on that was let through, where every so many-th is: who comes later counts anew."""
+    """Return points from a sample on that was let through, where every this many-th is: who comes later counts anew."""
     last = noisy_part(mechanism)
     if not isinstance(last, TemporalHold):
         return points

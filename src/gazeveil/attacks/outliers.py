@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks unlike everybody else: DBSCAN's outliers among scanpaths (Kaleido, section 7.3.1, figure 11).
+"""Who looks unlike all others: DBSCAN's outliers among scanpaths (Kaleido, section 7.3.1, figure 11).
 
 DBSCAN calls a point a core if at least `FEWEST` points, itself included, lie within a reach of it; what lies within
 reach of no core is an outlier. That is all an attacker on outliers needs of it: clusters have no names here.
@@ -21,7 +21,9 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.types import BoolArray, FloatArray
 
 FEWEST: Final = 4
-"""How many points, itself included, make a point a core; the fewest that DBSCAN's authors recommend in the plane."""
+"""How many points, itself included, make a point a core; the fewest that DBSCAN's authors recommend in the viewing
+viewing plane.
+"""
 
 
 def reach_of_the_rest(distances: FloatArray, fewest: int = FEWEST) -> FloatArray:
@@ -71,7 +73,7 @@ class Found:
 
     Attributes:
         true: Outliers there are.
-        flagged: People who were called outliers.
+        flagged: Participants who were called outliers.
         right: Who is both.
         by_chance: How many would be right if as many were called so in every scene, drawn at random.
         people: How many there are.
@@ -110,5 +112,5 @@ class Found:
 
     @property
     def everybody_f1(self) -> float:
-        """What calling everybody an outlier gives, the best that is open to who knows nothing."""
+        """What calling everyone an outlier gives, the best that is open to who knows nothing."""
         return 2 * self.true / (self.true + self.people) if self.people else np.nan

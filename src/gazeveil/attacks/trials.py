@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What makes trials of recordings: of any, of simulated people, and of public data sets by the path of their folder.
+"""What makes trials of recordings.
+
+Of any, of simulated participants, and of public data sets by the path of their folder.
 
 What the tracker lost is NaN, and its time stays.
 """
@@ -37,9 +39,9 @@ def trial_of(recording: Recording) -> Trial:
     Samples whose time does not grow are left out.
 
     Raises:
-        GeometryError: If the recording's plane does not know degrees.
+        GeometryError: If the recording's viewing plane does not know degrees.
     """
-    recording.need_samples("recognising somebody by their eyes")
+    recording.need_samples("recognising a participant")
     gaze = recording.to("deg")
     pupil = None if recording.pupil is None else _where(recording.pupil, recording.pupil > 0)
     labels = (recording.observer, recording.session, f"{recording.stimulus} {recording.trial}".strip())
@@ -52,7 +54,7 @@ def trials_of(recordings: Corpus | Iterable[Recording]) -> tuple[Trial, ...]:
 
 
 def simulated_trials(study: SimulatedStudy) -> tuple[Trial, ...]:
-    """Return everything that the simulated people of a study look at."""
+    """Return everything that the simulated participants of a study look at."""
     return trials_of(study.recordings())
 
 
@@ -75,7 +77,10 @@ def eyetribe_trials(folder: Path, seconds: float = 60.0) -> tuple[Trial, ...]:
 
 
 def dorr_trials(folder: Path) -> tuple[Trial, ...]:
-    """Read the films seen on two days from the folder of data sets; people who came on one day alone are left out."""
+    """Read the films seen on two days from the folder of data sets.
+
+    Participants who came on one day alone are left out.
+    """
     found = [replace(trial_of(one), rate_hz=_DORR_RATE_HZ) for one in dorr2010(Path(folder) / DORR_FOLDER)]
     days = [{trial.person for trial in found if trial.session == day} for day in ("1", "2")]
     return tuple(trial for trial in found if trial.person in days[0] & days[1])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil attack run``: how often people are named in your own gaze, behind a veil or not."""
+"""``gazeveil attack run``: how often participants are identified in your own gaze, with or without a mechanism."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fold(StrEnum):
 
 
 class Enrolled(StrEnum):
-    """From what people are known."""
+    """From what participants are known."""
 
     ONE = "one"
     OTHERS = "others"
@@ -38,15 +38,17 @@ class Enrolled(StrEnum):
 def attack_run(
     inputs: Annotated[
         list[Path] | None,
-        typer.Argument(help="Gaze files, a corpus, or a folder of GazeBase or GazeBaseVR; without, simulated people."),
+        typer.Argument(
+            help="Gaze files, a corpus, or a folder of GazeBase or GazeBaseVR; without, simulated participants."
+        ),
     ] = None,
-    recogniser: Annotated[str, typer.Option("--recogniser", help="Who tells people apart.")] = "lda",
+    recogniser: Annotated[str, typer.Option("--recogniser", help="Identification model.")] = "lda",
     model: Annotated[Path | None, typer.Option("--model", help="A trained model, for recognisers with one.")] = None,
     preset_name: Annotated[
         str | None, typer.Option("--preset", help="The mechanism that protects the gaze; by default none.")
     ] = None,
-    recipe: Annotated[Path | None, typer.Option("--recipe", help="A veil as JSON or TOML.")] = None,
-    attack: Annotated[str | None, typer.Option("--attack", help="What is done against it; without, nothing.")] = None,
+    recipe: Annotated[Path | None, typer.Option("--recipe", help="Mechanism as a JSON or TOML file.")] = None,
+    attack: Annotated[str | None, typer.Option("--attack", help="Attack on the mechanism; none by default.")] = None,
     window: Annotated[float | None, typer.Option("--window", help="Seconds of a window.")] = None,
     step: Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next.")] = None,
     seconds: Annotated[float | None, typer.Option("--seconds", help="Use the first seconds of every trial.")] = None,
@@ -58,17 +60,17 @@ def attack_run(
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     fov_deg: FovDeg = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated people.")] = 26,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
+    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated participants.")] = 26,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Judge how often people are named: enrolled raw, asked about behind a veil that is under attack."""
+    """Measure how often participants are identified: enrolled raw, queried behind a mechanism that is attacked."""
     from gazeveil.attacks.contract import ATTACKS
     from gazeveil.attacks.judging.judge import Judge
 
     mechanism = _veil(preset_name, recipe)
     if attack is not None and mechanism is None:
-        raise OptionError("an attack needs a veil to attack", hint="give --preset or --recipe")
+        raise OptionError("an attack needs a mechanism to attack", hint="give --preset or --recipe")
     chosen: Attack | None = None if attack is None else ATTACKS[attack]()
     if chosen is not None and mechanism is not None and not chosen.fits(mechanism):
         raise OptionError(f"{attack} has nothing to do against {mechanism.in_words()}")
@@ -78,7 +80,7 @@ def attack_run(
     judge = Judge(
         who,
         trials,
-        ", ".join(path.name for path in inputs or []) or f"{people} simulated people",
+        ", ".join(path.name for path in inputs or []) or f"{people} simulated participants",
         seconds,
         fold="session" if fold is Fold.SESSION else "name",
         enrolled="one" if enrolled is Enrolled.ONE else "others",
@@ -93,13 +95,13 @@ def attack_run(
 
 
 def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
-    """Return the veil for directions in the head's frame: what an attacker compares is in degrees."""
+    """Return the mechanism for directions in the head's frame: what an attacker compares is in degrees."""
     from gazeveil.samples.presets import preset
     from gazeveil.samples.recipe import from_recipe, read_recipe
     from gazeveil.samples.space import EYE_FIELD, Sphere
 
     if preset_name is not None and recipe is not None:
-        raise OptionError("a veil is a preset or a recipe, not both")
+        raise OptionError("a mechanism is a preset or a recipe, not both")
     if preset_name is not None:
         return preset(preset_name, Sphere(*EYE_FIELD))
     return None if recipe is None else from_recipe(read_recipe(recipe), Sphere(*EYE_FIELD))
@@ -134,13 +136,13 @@ def _print(told: Judgement) -> None:
     eer_low, eer_high = told.eer_interval
     pooled_low, pooled_high = told.pooled_interval
     print_table(
-        "how often people are named",
+        "how often participants are identified",
         ["", ""],
         [
             ["data", told.data],
-            ["people, sessions, queries", f"{told.people}, {told.folds}, {told.queries}"],
+            ["participants, sessions, queries", f"{told.people}, {told.folds}, {told.queries}"],
             ["recogniser", f"{told.recogniser} (sees beside velocity: {', '.join(told.sees) or 'nothing'})"],
-            ["veil", told.mechanism or "none"],
+            ["mechanism", told.mechanism or "none"],
             ["guarantee", told.promise or "–"],
             ["attack", f"{told.attack} ({told.threat_model})" if told.attack else "none"],
             ["identified by vote", f"{told.accuracy:.1%} ({low:.0%} to {high:.0%}); chance {told.chance:.1%}"],

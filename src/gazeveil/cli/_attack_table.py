@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil attack table`` and ``keep``: how often participants were identified behind veils, and more of it."""
+"""``gazeveil attack table`` and ``keep``: the table of measured identification rates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def attack_table(table: TablePath = None, as_json: AsJson = False) -> None:
         return
     print_table(
         f"how often participants were identified, version {read.version}",
-        ["veil", "attack", "recogniser", "known from", "seconds", "identified", "95 % interval", "chance", "data"],
+        ["mechanism", "attack", "recogniser", "known from", "seconds", "identified", "95 % interval", "chance", "data"],
         [
             [
                 "none" if row.mechanism is None else row.mechanism.in_words(),

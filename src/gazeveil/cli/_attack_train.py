@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil attack train``: recognisers that must learn before they can attack."""
+"""``gazeveil attack train``: train recognisers before an attack."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Precision(StrEnum):
 
 @app.callback()
 def train() -> None:
-    """Train a recogniser on people who do not exist, or on your own."""
+    """Train a recogniser on simulated participants or on your own data."""
 
 
 @app.command(epilog="Example: `gazeveil attack train ekyt --people 500 --sessions 8 --device cuda --out model.npz`")
 def ekyt(
     out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz); its log goes beside it (.json).")],
-    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated people.")] = 100,
+    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated participants.")] = 100,
     sessions: Annotated[int, typer.Option("--sessions", min=1, help="On how many days each.")] = 4,
     minutes: Annotated[float, typer.Option("--minutes", help="How long a session is.")] = 1.0,
     tracker: Annotated[
@@ -50,7 +50,7 @@ def ekyt(
     ] = "varied",
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", help="Instead of simulated people: a corpus, a gaze file, or velocities (.npz)."),
+        typer.Option("--data", help="Instead of simulated participants: a corpus, a gaze file, or velocities (.npz)."),
     ] = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
@@ -59,17 +59,22 @@ def ekyt(
     rate: Annotated[float, typer.Option("--rate", help="Rate that gaze is brought to, in Hz.")] = 125.0,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of a window.")] = 5.0,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="How long to train.")] = 100,
-    folds: Annotated[int, typer.Option("--folds", min=1, help="Models that speak as one; 1: one for everybody.")] = 4,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", min=1, help="Number of models in the ensemble; 1 trains a single model on all participants."
+        ),
+    ] = 4,
     device: Annotated[Device, typer.Option("--device", help="Where to train.")] = Device.CPU,
     precision: Annotated[Precision, typer.Option("--precision", help="fp32, or bf16 for speed.")] = Precision.FP32,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from where a stopped training was.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume a stopped training.")] = False,
     half: Annotated[bool, typer.Option("--half", help="Write weights in 2 bytes each.")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="People, weights and batches follow from it.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of participants, weights and batches.")] = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that simulate.")] = 2,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Train EKYT, the network that recognises people by how their eyes move."""
+    """Train EKYT, the network that recognises participants by how their eyes move."""
     from gazeveil.attacks.ekyt.network.preprocess import window_samples
     from gazeveil.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble
     from gazeveil.attacks.ekyt.training.gather import gathered
@@ -105,10 +110,12 @@ def ekyt(
     if as_json:
         print_json({"out": out, "log": out.with_suffix(".json"), **log})
         return
-    print(f"trained {len(model.folds)} networks on {log['people']:,} people, {log['windows']:,} windows, in {out}")
+    print(
+        f"trained {len(model.folds)} networks on {log['people']:,} participants, {log['windows']:,} windows, in {out}"
+    )
     print_table(
-        "people a network has not seen, found again in their last session",
-        ["network", "last loss", "people", "nearest window is right", "by chance"],
+        "participants not seen in training, identified in their last session",
+        ["network", "last loss", "participants", "nearest window is right", "by chance"],
         [
             [number + 1, curve[-1]["loss"], score["people"], score["nearest_window_is_right"], score["chance"]]
             for number, (curve, score) in enumerate(zip(log["curves"], log["scores"], strict=False))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens the control page in a browser without telling its key to anybody else on the machine.
+"""Opens the control page in a browser without showing its key to other users of the machine.
 
 A browser's command line is there for all users to read. So it is given a file that its owner alone may read, and the
 file leads to the link.

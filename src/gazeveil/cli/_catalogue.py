@@ -45,8 +45,7 @@ GROUPS: Final = (
             Entry("study", "Declare a study: the public facts that releases may use.", everyday=True),
             Entry(
                 "info",
-                "Show what gaze files hold, how good their data are, and what is odd about them: "
-                "for the holder of the data.",
+                "Show contents, data quality and oddities of gaze files; for the holder of the data only.",
                 everyday=True,
             ),
             Entry(
@@ -54,7 +53,7 @@ GROUPS: Final = (
                 "Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.",
                 everyday=True,
             ),
-            Entry("simulate", "Simulate a study: made-up participants look at scenes.", everyday=True),
+            Entry("simulate", "Simulate a study: simulated participants look at scenes.", everyday=True),
             Entry("events", "Find fixations, saccades and blinks."),
             Entry("scene", "Find the scenes of a video: their lengths give the window, their regions the radius."),
         ),
@@ -105,7 +104,7 @@ GROUPS: Final = (
             Entry("reproduce", "Repeat the measurements of a paper, beside its numbers."),
             Entry(
                 "userstudy",
-                "Ask what mechanisms cost the people who use them: a game, forms, simulated players, tests, power.",
+                "Run user studies of mechanisms: a game, forms, simulated players, tests, power.",
             ),
         ),
     ),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names that options take, for help and for completion: without importing what they name.
 
-Registries know their names only once everything in them is imported, which takes longer than anybody waits for help.
+Registries know their names only once everything in them is imported, which takes longer than anyone waits for help.
 So the names stand here too, and a test compares them with the registries.
 """
 

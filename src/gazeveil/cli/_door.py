@@ -56,7 +56,7 @@ NoLedger = Annotated[
 ]
 
 
-Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε of all of it together: {IN_SHORT}.")]
+Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The total ε: {IN_SHORT}.")]
 Delta = Annotated[
     str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
 ]
@@ -68,7 +68,7 @@ def _option(*names: str, text: str, panel: str, metavar: str | None = None) -> A
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What a releasing command was told beside its own options."""
+    """The common options of a releasing command."""
 
     corpus: Path
     study_file: Path | None
@@ -145,7 +145,7 @@ class Door:
             about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
             print_json({**about, "warnings": warnings, **record})
         else:
-            _report(release.in_words(), out)
+            _report(release.in_words(), out, ledger)
             for warning in warnings[len(plan.warnings) :]:
                 print(f"warning: {warning}", file=sys.stderr)
         return release
@@ -164,7 +164,7 @@ class Door:
         from gazeveil.release.record import check_place
 
         if self.out is None:
-            raise OptionError("say where to write with --out, or only look ahead with --dry-run")
+            raise OptionError("give --out for the folder to write, or --dry-run to see the forecast only")
         if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".png", ".tsv"}:
             raise OptionError(
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
@@ -189,7 +189,7 @@ class Door:
 
 
 def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
-    """Check that it is said who is charged; return the ledger to charge.
+    """Check that a ledger is given to charge, or declined; return the ledger to charge.
 
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
@@ -198,7 +198,7 @@ def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
         ledger = None
     if (ledger is None) != no_ledger:
         raise OptionError(
-            "say which ledger to charge with --ledger and --account, or --no-ledger to keep no account",
+            "give --ledger and --account to charge a ledger, or --no-ledger to keep no account",
             hint="make one with `gazeveil ledger init ACCOUNT --epsilon 3 --delta 1e-4`",
         )
     return ledger
@@ -270,14 +270,14 @@ def _door(
     account: Account = "",
     no_ledger: NoLedger = False,
     dry_run: Annotated[
-        bool, _option("--dry-run", text="Only show guarantee, cost and forecast; spend nothing.", panel=_RUNNING)
+        bool, _option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
     ] = False,
     anyway: Annotated[
-        bool, _option("--anyway", "--yes", text="Go on where the forecast says it is not worth it.", panel=_RUNNING)
+        bool, _option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
     ] = False,
     engine: Annotated[str, _option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local",
     seed: Annotated[
-        int | None, _option("--seed", text="Repeatable noise, for trying out: not private.", panel=_RUNNING)
+        int | None, _option("--seed", text="Seed for repeatable noise, for tests only: not private.", panel=_RUNNING)
     ] = None,
     sign_with: Annotated[
         Path | None, _option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)
@@ -305,8 +305,9 @@ def _door(
     )
 
 
-def _report(lines: Iterable[Line], out: Path) -> None:
-    """Show what was released, and where it is."""
+def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
+    """Show what was released, where it is, and what to do next."""
+    from gazeveil.release import plots
     from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE
     from gazeveil.release.record import NAME, private_report_of
 
@@ -316,4 +317,8 @@ def _report(lines: Iterable[Line], out: Path) -> None:
     print_line(
         "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
     )
+    if not plots.available():
+        print_line("pictures", "none were drawn: install gazeveil[plots] before the next release")
     print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")
+    charged = "" if ledger is None else f" --ledger {ledger}"
+    print_line("next", f"gazeveil verify {out}{charged}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment attributes``, ``geometry`` and ``heads``: who somebody is, and what kind of person."""
+"""``gazeveil judge experiment attributes``, ``geometry`` and ``heads``: identity and attributes of participants."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import InputError
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")]
 
 
 def experiment_attributes(
     veils: Annotated[
-        str, typer.Option("--veils", help="Veils with commas: none, presets, kaleido-lphu …; by default fifteen.")
+        str,
+        typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
     ] = "",
     sets: Annotated[str, typer.Option("--sets", help="`vr`, `simulated`, or both with a comma.")] = "vr,simulated",
-    recogniser: Annotated[str, typer.Option("--recogniser", help="Who infers.")] = "clusterfix",
+    recogniser: Annotated[str, typer.Option("--recogniser", help="Recogniser.")] = "clusterfix",
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
     ] = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="People at most.")] = 16,
-    seconds: Annotated[float, typer.Option("--seconds", min=20, help="Of every session.")] = 90.0,
+    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 16,
+    seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 90.0,
     seed: Seed = 1,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Identity and traits behind veils, by an attacker trained behind the same veil (Kaleido, figure 12)."""
+    """Infer identity and traits behind mechanisms; the attacker is trained behind the same one (Kaleido, figure 12)."""
     from gazeveil.attacks import RECOGNISERS
     from gazeveil.cli._experiment_files import write_found
     from gazeveil.datasets.folder import find_data
@@ -52,8 +53,8 @@ def experiment_attributes(
         return
     for one in found:
         print_table(
-            f"{one.title}; macro F1, one session left out, trained behind the same veil",
-            ["question", "veil", "F1", "from", "to", "guessing"],
+            f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
+            ["question", "mechanism", "F1", "from", "to", "guessing"],
             [
                 [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
                 for row in rows
@@ -83,8 +84,8 @@ def experiment_geometry(
         canvas()
     folder = find_data(data)
     if folder is None:
-        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
-    with progress("recognising people", quiet=as_json) as tell:
+        raise InputError("no folder of data sets is here or above", hint="give the folder with --data")
+    with progress("recognising participants", quiet=as_json) as tell:
         rows = geometry.measure(folder / JEMR_FOLDER, seed, tell)
     told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
     files = [] if out is None else write_found(out, "geometry", told, _plots.from_geometry(rows))
@@ -92,7 +93,7 @@ def experiment_geometry(
         print_json({**told, "files": files})
         return
     print_table(
-        "18 people in a headset over days (Schuetz and Fiehler 2022)",
+        "18 participants in a headset over days (Schuetz and Fiehler 2022)",
         ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
         [
             [
@@ -115,25 +116,25 @@ def experiment_heads(
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
     ] = None,
-    seconds: Annotated[float, typer.Option("--seconds", min=20, help="Of every session.")] = 120.0,
+    seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 120.0,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Identity from where the head points: a veil for eyes and head against one for the eyes alone."""
+    """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.attributes import heads
 
     folder = find_data(data)
     if folder is None:
-        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
-    with progress("recognising people", quiet=as_json) as tell:
+        raise InputError("no folder of data sets is here or above", hint="give the folder with --data")
+    with progress("recognising participants", quiet=as_json) as tell:
         rows = heads.measure(folder, seed, tell, seconds)
     if as_json:
         print_json({"seed": seed, "seconds": seconds, "rows": [row.to_dict() for row in rows]})
         return
     print_table(
-        f"{rows[0].people} people in a headset, other sessions known; guessing is right in {rows[0].chance:.3f}",
-        ["what leaves", "epsilon", "window", "attacker sees", "named", "from", "to", "gaze off", "head", "world"],
+        f"{rows[0].people} participants in a headset, other sessions known; guessing is right in {rows[0].chance:.3f}",
+        ["what leaves", "epsilon", "window", "attacker sees", "identified", "from", "to", "gaze off", "head", "world"],
         [
             [
                 row.leaves,

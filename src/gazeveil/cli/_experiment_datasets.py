@@ -13,14 +13,14 @@ from gazeveil.cli._output import AsJson, print_json, print_table, progress
 
 People = Annotated[int, typer.Option("--people", min=3, help="Participants.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", min=0.01, max=100, help="ε of what is released with noise.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
 
 
 def experiment_membership(
-    products: Annotated[str, typer.Option("--products", help="Products with commas; all by default.")] = "",
+    products: Annotated[str, typer.Option("--products", help="Products, comma-separated; all by default.")] = "",
     target: Annotated[
-        str, typer.Option("--target", help="`typical`, or `extreme`: somebody who stares where nobody else looks.")
+        str, typer.Option("--target", help="`typical`, or `extreme`: a participant who stares where no one else looks.")
     ] = "typical",
     people: People = 10,
     epsilon: Epsilon = 1.0,
@@ -29,7 +29,7 @@ def experiment_membership(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Was a participant among those released? By an attacker who knows all others, beside what (ε, δ) allows."""
+    """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
     from gazeveil.cli._experiment_files import write_found
     from gazeveil.experiments.dataset_attacks import _plots, worlds
     from gazeveil.experiments.dataset_attacks.membership import attack_all
@@ -87,7 +87,7 @@ def experiment_reconstruction(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """What is got back of one participant, by an attacker who knows all others (Liu et al. 2019, table 1)."""
+    """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
     from gazeveil.cli._experiment_files import write_found
     from gazeveil.experiments.dataset_attacks import _plots
     from gazeveil.experiments.dataset_attacks.reconstruction import reconstruct
@@ -104,7 +104,7 @@ def experiment_reconstruction(
         return
     print_table(
         f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
-        ["data", "release", "measure", "got back", "from", "to", "without the release", "exactly"],
+        ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
         [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
     )
     if files:

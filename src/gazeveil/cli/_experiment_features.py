@@ -26,8 +26,8 @@ def experiment_features(
     people: Annotated[int, typer.Option("--people", min=6, help="Simulated private readers.")] = 100,
     seconds: Annotated[float, typer.Option("--seconds", min=60, help="How long each document is read.")] = 300.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of noise.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise.")] = 1,
-    epsilons: Annotated[str, typer.Option("--epsilons", help="Which ε, with commas between.")] = "0.5,1,3,10,48",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the noise.")] = 1,
+    epsilons: Annotated[str, typer.Option("--epsilons", help="ε, comma-separated.")] = "0.5,1,3,10,48",
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +47,7 @@ def experiment_features(
             who, binned = eyetribe_people(Path(data)), raw_gaze_promise.eyetribe_bins(Path(data))
     with progress("releasing", quiet=as_json) as tell:
         cells = run(who, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
-    with progress("hiding raw gaze", quiet=as_json) as tell:
+    with progress("protecting raw gaze", quiet=as_json) as tell:
         raw = raw_gaze_promise.run(binned, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
     sizes = [size for size in (20, 50, 100) if size <= min(len(series) for series in who.private.values())]
     seen = picture(who, most_telling(who), sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
@@ -56,7 +56,7 @@ def experiment_features(
     if data != "simulated":
         from gazeveil.experiments.usefulness.feature_recognition import run as recognise
 
-        with progress("recognising people", quiet=as_json) as tell:
+        with progress("recognising participants", quiet=as_json) as tell:
             told["recognised"] = recognise(Path(data), epsilons=chosen, seed=seed, tell=tell)
     if seen is not None:
         told["visible_differences"] = seen.pairs
@@ -71,11 +71,11 @@ def experiment_features(
     if as_json:
         print_json(told)
         return
-    _print_cells(f"{who.name}: error as a part of the declared range (in brackets, what was told beforehand)", cells)
-    _print_cells(f"{who.name}: means over 30 s under a promise about raw gaze, error as a part of the range", raw)
+    _print_cells(f"{who.name}: error as a part of the declared range (in brackets: the forecast)", cells)
+    _print_cells(f"{who.name}: means over 30 s with a guarantee about raw gaze, error as a part of the range", raw)
     if "recognised" in told:
         print_table(
-            "people recognised in a run that was left out, by majority vote (and from single windows)",
+            "participants recognised in a run that was left out, by majority vote (and from single windows)",
             ["series", "ε", "nearest", "svm", "forest", "chance"],
             [
                 [row["method"], row["epsilon"] or "–",
@@ -86,7 +86,7 @@ def experiment_features(
         )  # fmt: skip
     for row in told.get("signs_right", []):
         print(
-            f"{row['people']} people, ε = {row['epsilon']:g}: the sign of {row['share']:.0%} of the visible "
+            f"{row['people']} participants, ε = {row['epsilon']:g}: the sign of {row['share']:.0%} of the visible "
             "differences between documents is right"
         )
 
@@ -118,10 +118,10 @@ def bozkir(
     people: Annotated[int, typer.Option("--people", min=4, help="How many simulated readers.")] = 20,
     seconds: Annotated[float, typer.Option("--seconds", min=90, help="How long each document is read.")] = 600.0,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Noisy runs in the search for bins.")] = 5,
-    every: Annotated[int, typer.Option("--every", min=1, help="Classifiers see every so-manieth window.")] = 10,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise.")] = 1,
+    every: Annotated[int, typer.Option("--every", min=1, help="Classifiers use every N-th window.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the noise.")] = 1,
     epsilons: Annotated[
-        str, typer.Option("--epsilons", help="Which ε of one feature, with commas between.")
+        str, typer.Option("--epsilons", help="ε of one feature, comma-separated.")
     ] = "0.01,0.05,0.1,0.5,1",
     out: Out = None,
     as_json: AsJson = False,
@@ -147,7 +147,7 @@ def bozkir(
         print_json({"paper": "Bozkir et al. 2020", **told})
         return
     print_table(
-        "figure 2: error at the ε that is stated, and what it really is for a person under declared ranges (comic)",
+        "figure 2: error at the ε that is stated, and its true value per participant for declared ranges (comic)",
         ["method", "stated ε", "true ε", "NMSE", "error of range"],
         [
             [row["method"], row["stated_epsilon"], row["true_epsilon"] or "none", f"{row['nmse']:.2g}",
@@ -171,12 +171,12 @@ def bozkir(
         ],
     )  # fmt: skip
     print_table(
-        "figures 3 and 4: told by majority vote (and from single windows)",
-        ["method", "stated ε", "document", "group", "person: nearest", "svm", "forest"],
+        "figures 3 and 4: classified by majority vote (and from single windows)",
+        ["method", "stated ε", "document", "group", "participant: nearest", "svm", "forest"],
         [
             [row["method"], row["epsilon"] or "–",
              *(f"{row[what]['voted']:.2f} ({row[what]['windows']:.2f})"
-               for what in ("document", "group", "person, nearest", "person, svm", "person, forest"))]
+               for what in ("document", "group", "participant, nearest", "participant, svm", "participant, forest"))]
             for row in figures.accuracies
         ],
     )  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment forecast``: what was forecast, beside what came out."""
+"""``gazeveil judge experiment forecast``: forecasts compared with outcomes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             Path | None,
             typer.Option("--contents", help="For heatmap: maps predicted from the scenes' pictures, an .npz file."),
         ] = None,
-        seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
+        seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
         screen: ScreenPx = None,
         size_mm: SizeMm = None,
         distance_mm: DistanceMm = None,

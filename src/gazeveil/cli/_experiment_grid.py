@@ -29,7 +29,7 @@ def experiment_run(
     grid: Annotated[Path, typer.Argument(help="What to measure, as TOML.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the run; runs/NAME by default.")] = None,
     own: Annotated[
-        list[Path] | None, typer.Option("--with", help="A Python file that registers a veil of your own; repeatable.")
+        list[Path] | None, typer.Option("--with", help="A Python file that registers your own mechanism; repeatable.")
     ] = None,
     data: Annotated[Path | None, typer.Option("--data", help="Folder of data sets; found here or above.")] = None,
     jobs: Annotated[
@@ -41,7 +41,7 @@ def experiment_run(
     retry: Annotated[bool, typer.Option("--retry", help="Try cells again that broke before.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Every mechanism against every attack and for every use. A run that was stopped goes on where it was."""
+    """Measure every mechanism against every attack and for every use. A stopped run resumes."""
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.grid import table as tables
     from gazeveil.experiments.grid._plots import drawable
@@ -86,11 +86,11 @@ def experiment_compare(
     first: Annotated[Path, typer.Argument(help="A run: its folder, or its grid.parquet.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
     tolerance: Annotated[
-        float, typer.Option("--tolerance", min=0.0, help="Part of a value that it may change by and be the same.")
+        float, typer.Option("--tolerance", min=0.0, help="Relative change that still counts as equal.")
     ] = 1e-12,
     as_json: AsJson = False,
 ) -> None:
-    """What changed between two runs: which numbers, by how much, and whether data, recipe or software did."""
+    """Compare two runs: which numbers changed, by how much, and whether data, recipe or software changed."""
     from gazeveil.experiments.grid.comparing import compare
     from gazeveil.experiments.grid.table import read_table
 
@@ -120,7 +120,7 @@ def experiment_leaderboard(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Every mechanism by its strongest measured attacker, against what it leaves."""
+    """Rank mechanisms by their strongest measured attack and their usefulness."""
     from gazeveil.experiments.grid.leaderboard import boards, within
     from gazeveil.experiments.grid.standing import standings
     from gazeveil.experiments.grid.stored import measured

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment identify``: how often people are recognised from gaze that nobody veiled."""
+"""``gazeveil judge experiment identify``: how often participants are recognised from raw gaze."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ def experiment_identify(
     experiment: Annotated[
         str, typer.Option("--experiment", help="`vr`, `eyetribe`, `days`, or several with commas.")
     ] = ("vr,eyetribe"),
-    recognisers: Annotated[str, typer.Option("--recognisers", help="Recognisers, with commas.")] = "committee",
+    recognisers: Annotated[str, typer.Option("--recognisers", help="Recognisers, comma-separated.")] = "committee",
     allow: Annotated[
         str,
         typer.Option(
-            "--allow", help="What they may see beside movement, with commas: `nothing`, `pupil`, `position+pupil`."
+            "--allow", help="What they may use beside movement, comma-separated: `nothing`, `pupil`, `position+pupil`."
         ),
     ] = "nothing,position+pupil",
     rate: Annotated[
         float | None,
         typer.Option(
-            "--rate", help="Rate in Hz to look at gaze at; `inf`: as recorded. Default: chosen inside the reference."
+            "--rate", help="Sampling rate in Hz to analyse; `inf`: as recorded. Default: chosen on the reference."
         ),
     ] = None,
     held_out: Annotated[
-        bool, typer.Option("--held-out", help="Leave out one reference session after the other instead.")
+        bool, typer.Option("--held-out", help="Leave out one reference session at a time instead.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything drawn follows from it.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """People in three public data sets, recognised in later sessions from earlier ones, without a veil."""
+    """Participants in three public data sets, recognised in later sessions from earlier ones, without a mechanism."""
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.wilson import identification as study
 
@@ -55,7 +55,7 @@ def experiment_identify(
         (name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen
     ]
     measure, rows, loaded = study.chosen_on if held_out else study.identify, [], {}
-    with progress("recognising people", quiet=as_json) as tell:
+    with progress("recognising participants", quiet=as_json) as tell:
         for done, (name, recogniser) in enumerate(plan):
             tell(done, len(plan))
             if name not in loaded:
@@ -66,10 +66,10 @@ def experiment_identify(
         return
     for name in names:
         one = study.EXPERIMENTS[name]
-        inside = "one reference session left out after the other" if held_out else one.title
+        inside = "one reference session left out at a time" if held_out else one.title
         found = [row for row in rows if row.experiment == name]
         print_table(
-            f"{name}: {inside}; chance {found[0].chance:.2f}; share recognised, 95 % interval over people",
+            f"{name}: {inside}; chance {found[0].chance:.2f}; share recognised, 95 % interval over participants",
             ["recogniser", "sees", f"per {one.trial}", f"per {one.session}", *(_SCENES if one.scenes else ())],
             [
                 [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment peers``: other groups' methods for whole data sets, judged as our own are."""
+"""``gazeveil judge experiment peers``: baselines for whole data sets, measured as our own mechanisms are."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ SETS = ("vr", "simulated", "readers", "eyetribe")
 def experiment_peers(
     sets: Annotated[
         str,
-        typer.Option("--sets", help="Of gaze: `vr`, `simulated`. Of features: `readers`, `eyetribe`. With commas."),
+        typer.Option("--sets", help="Of gaze: `vr`, `simulated`. Of features: `readers`, `eyetribe`. Comma-separated."),
     ] = "simulated,readers",
     peers: Annotated[
         str,
         typer.Option(
-            "--peers", help="Peers with spaces between: k-same-synth:k=8 event-synth:k=2,gamma=3; a dozen by default."
+            "--peers", help="Baselines, space-separated: k-same-synth:k=8 event-synth:k=2,gamma=3; a dozen by default."
         ),
     ] = "",
-    recognisers: Annotated[str, typer.Option("--recognisers", help="Who tells gaze apart.")] = "committee,rbf",
+    recognisers: Annotated[str, typer.Option("--recognisers", help="Identification model.")] = "committee,rbf",
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds the public data sets; found here or above.")
     ] = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="People at most.")] = 16,
+    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 16,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=20, help="Of every session; documents are read five times as long.")
+        float,
+        typer.Option("--seconds", min=20, help="Seconds used of every session; documents are read five times as long."),
     ] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Who is identified behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing, and what is left."""
+    """Identification and usefulness behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing."""
     from gazeveil.attacks import RECOGNISERS
     from gazeveil.cli._experiment_files import write_found
     from gazeveil.experiments.peers import _plots, features, samples
@@ -50,7 +51,7 @@ def experiment_peers(
         canvas()  # says at once, not after the work, that what draws is not installed
     names = [name.strip() for name in sets.split(",") if name.strip()]
     if unknown := [name for name in names if name not in SETS]:
-        raise OptionError(f"no set of people is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
+        raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     who = [RECOGNISERS[name.strip()]() for name in recognisers.split(",") if name.strip()]
     chosen = tuple(peers.split())
     gaze: list[samples.Row] = []
@@ -73,7 +74,7 @@ def experiment_peers(
         ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
         print_table(
             f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
-            ["peer", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
+            ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
             [
                 [
                     row.peer,
@@ -90,7 +91,7 @@ def experiment_peers(
         ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
         print_table(
             f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
-            ["peer", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
+            ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
             [
                 [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
                 for row in rows_of

@@ -15,21 +15,24 @@ from gazeveil.files import replacing
 
 
 def experiment_picture_model(
-    folder: Annotated[Path, typer.Argument(help="A folder a set, each with `images` and `fixations.csv`.")],
-    out: Annotated[Path | None, typer.Option("--out", help="Where the readout goes, such as readout.npz.")] = None,
+    folder: Annotated[Path, typer.Argument(help="One folder per set, each with `images` and `fixations.csv`.")],
+    out: Annotated[Path | None, typer.Option("--out", help="File for the readout, such as readout.npz.")] = None,
     maps: Annotated[
-        Path | None, typer.Option("--maps", help="Where the predicted maps of the pictures that were held out go.")
+        Path | None, typer.Option("--maps", help="File for the predicted maps of the held-out pictures.")
     ] = None,
-    without: Annotated[str, typer.Option("--without", help="Sets that are judged but not trained on.")] = "",
+    without: Annotated[str, typer.Option("--without", help="Sets that are tested but not trained on.")] = "",
     held_out: Annotated[
-        float, typer.Option("--held-out", min=0.0, max=0.9, help="Share of pictures for judging; held_out.txt wins.")
+        float,
+        typer.Option(
+            "--held-out", min=0.0, max=0.9, help="Share of pictures for testing; held_out.txt takes precedence."
+        ),
     ] = 0.17,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many readouts are averaged.")] = 3,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each picture is seen.")] = 16,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything drawn follows from it.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Train the picture model on public pictures and fixations, and judge it by pictures that it never saw.
+    """Train the picture model on public pictures and fixations, and test it on pictures that were held out.
 
     It runs on a GPU where PyTorch finds one; on a processor it takes hours.
     """
@@ -48,7 +51,9 @@ def experiment_picture_model(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     places = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
     if not places:
-        raise InputError(f"{folder} holds no sets of pictures", hint="a folder a set, with images and fixations.csv")
+        raise InputError(
+            f"{folder} holds no sets of pictures", hint="one folder per set, with images and fixations.csv"
+        )
     left_out = {name.strip() for name in without.split(",") if name.strip()}
     if unknown := left_out - {each.name for each in places}:
         raise OptionError(f"there is no set called {min(unknown)!r}", hint=f"sets: {', '.join(p.name for p in places)}")
@@ -83,7 +88,7 @@ def experiment_picture_model(
         print_json({"seeds": seeds, "epochs": epochs, "scores": [each.to_dict() for each in scores], "out": out})
         return
     print_table(
-        "correlation with where people looked, pictures that were not trained on",
+        "correlation with where participants looked, pictures that were not trained on",
         ("set", "pictures", "trained on", "its centre", "content", "with the common centre", "with its own"),
         [
             (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment scanpaths``: what veils leave of scanpaths."""
+"""``gazeveil judge experiment scanpaths``: what mechanisms leave of scanpaths."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gazeveil.cli._output import AsJson, print_json, print_table, progress
 def experiment_scanpaths(
     veils: Annotated[
         str,
-        typer.Option("--veils", help="Veils with commas: none, presets, kaleido-lphu … ; by default fifteen of them."),
+        typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
     ] = "",
     sets: Annotated[str, typer.Option("--sets", help="`simulated`, `osie`, or both with a comma.")] = "simulated,osie",
     data: Annotated[Path | None, typer.Option("--data", help="Folder that holds osie; found here or above.")] = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="People at most.")] = 20,
-    scenes: Annotated[int, typer.Option("--scenes", min=0, help="Scenes at most; 0 for all that a set has.")] = 0,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 1,
+    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 20,
+    scenes: Annotated[int, typer.Option("--scenes", min=0, help="Maximum number of scenes; 0 for all.")] = 0,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How alike scanpaths stay behind veils, whose they are, and who is unlike all others (Kaleido, figures 10, 11)."""
+    """Similarity, linkage and outliers of scanpaths behind mechanisms (Kaleido, figures 10, 11)."""
     from gazeveil.cli._experiment_files import write_found
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.scanpaths import _plots
@@ -49,9 +49,18 @@ def experiment_scanpaths(
         return
     for one in found:
         print_table(
-            f"{one.title}. Similarity: different people {one.between_people['mean']:.3f}, "
+            f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
             f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
-            ["veil", "similarity", "linked", "by warping", "outliers F1", "at random", "AUC", "with ≥ 3 fixations"],
+            [
+                "mechanism",
+                "similarity",
+                "linked",
+                "by warping",
+                "outliers F1",
+                "at random",
+                "AUC",
+                "with ≥ 3 fixations",
+            ],
             [
                 [row.veil, row.mean, row.linked, row.warped, row.outlier_f1, row.random_f1, row.outlier_auc, row.found]
                 for row in one.rows

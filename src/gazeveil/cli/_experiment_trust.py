@@ -86,7 +86,7 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
     from gazeveil.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, only, spread
 
     if options.pictures is not None and options.contents is not None:
-        raise OptionError("--pictures and --contents say the same thing twice", hint="give one of them")
+        raise OptionError("--pictures and --contents exclude each other", hint="give one of them")
     names = [scene.name for scene in gallery.scenes]
     if options.contents is not None:
         return pictured_by(gallery, options.contents, options.images)
@@ -99,7 +99,7 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
 
 
 def pictured_by(gallery: Gallery, contents: Path, images: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
-    """Return at most so many of the scenes that a file has predicted maps of, these maps, and their categories."""
+    """Return at most this many of the scenes that a file has predicted maps of, these maps, and their categories."""
     from gazeveil.experiments.usefulness import _scene_pictures as stored
     from gazeveil.experiments.usefulness._heatmap_scenes import only, spread
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment veils``: presets of veils by every measure."""
+"""``gazeveil judge experiment veils``: presets of stream mechanisms by every measure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gazeveil.cli._output import AsJson, print_json, print_table, progress
 
 def experiment_veils(
     presets: Annotated[
-        str, typer.Option("--presets", help="Presets with commas between; by default those of both papers.")
+        str, typer.Option("--presets", help="Presets, comma-separated; by default those of both papers.")
     ] = "",
     data: Annotated[
         Path | None,
         typer.Option("--data", help="Folder that holds vr_objects_jov2024 and lund2013; found here or above."),
     ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise.")] = 1,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Four recordings of each set.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """What is left of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
+    """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.stream_data import stream_sets
     from gazeveil.experiments.usefulness.preset_errors import SHOWN, compare

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gazeveil.features.table import FeatureTable
 
 OnlyFeatures = Annotated[
-    str | None, typer.Option("--features", help="Which features, with commas between; by default all that vary.")
+    str | None, typer.Option("--features", help="Features, comma-separated; by default all that vary.")
 ]
 PupilRange = Annotated[
     str | None, typer.Option("--pupil-range", metavar="LOW,HIGH", help="Plausible pupil sizes; needed if not in mm.")
@@ -31,7 +31,8 @@ Bins = Annotated[
     float | None, typer.Option("--bins", metavar="SECONDS", help="Non-overlapping bins instead of windows.")
 ]
 Radius = Annotated[
-    str | None, typer.Option("--radius", help="Of a fixation: 1deg; where degrees are not known, 1% of the plane.")
+    str | None,
+    typer.Option("--radius", help="Of a fixation: 1deg; where degrees are not known, 1% of the viewing plane."),
 ]
 
 
@@ -53,7 +54,7 @@ def design(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a public design from participants whose data are public, or simulated. Never from those to protect."""
+    """Learn a public design from participants whose data are public or simulated, never from those to protect."""
     from gazeveil.features.learning import learn_from
 
     if out.suffix != ".json":
@@ -111,7 +112,7 @@ def release(
     bins: Bins = None,
     radius: Radius = None,
 ) -> None:
-    """Release feature series of a corpus, or of a table of features: everybody's own, or the mean of a group."""
+    """Release feature series of a corpus or a table of features: each participant's own, or a group mean."""
     from gazeveil.features.design import Design
     from gazeveil.features.group import GroupSeries
     from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
@@ -149,9 +150,11 @@ def release(
 
 
 def declare(
-    table: Annotated[Path, typer.Argument(help="A table of people whose data are public: .csv, .tsv, .parquet.")],
+    table: Annotated[Path, typer.Argument(help="A table of participants whose data are public: .csv, .tsv, .parquet.")],
     out: Annotated[Path, typer.Option("--out", help="Write the declaration to this .toml file.")],
-    source: Annotated[str, typer.Option("--source", help="Where these people come from, in words: it is published.")],
+    source: Annotated[
+        str, typer.Option("--source", help="Where these participants come from, in words: it is published.")
+    ],
     participant: Annotated[str, typer.Option("--participant", help="The column that identifies the participant.")],
     stimulus: Annotated[str, typer.Option("--stimulus", help="The column that identifies the stimulus.")] = "",
     session: Annotated[str, typer.Option("--session", help="The column that identifies the session.")] = "",
@@ -161,7 +164,7 @@ def declare(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn the ranges of features that were made elsewhere from public people. Never from those to protect."""
+    """Learn the ranges of features made elsewhere, from public data, never from the participants to protect."""
     from gazeveil.features.learnt_ranges import learn_ranges
     from gazeveil.files import replacing
     from gazeveil.release.manifest import features_as_toml

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What commands print: JSON for programs, tables for people, progress for the impatient, errors for both."""
+"""What commands print: JSON for programs, tables for readers, progress for the impatient, errors for both."""
 
 from __future__ import annotations
 

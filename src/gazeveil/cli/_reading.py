@@ -48,7 +48,7 @@ class GazeSource:
         return ChunkStream(path, self.options, self.format)
 
     def streams(self, paths: list[Path]) -> list[ChunkStream]:
-        """Open all files, so that a missing or unknown one is told before work begins."""
+        """Open all files, so that a missing or unknown one is reported before work begins."""
         one = self.one_of(paths)
         return [one(path) for path in paths]
 

@@ -57,7 +57,7 @@ def sizes_of(
 
 
 def geometry_of(sizes: Mapping[str, float], unit: Unit | None = None) -> Geometry | None:
-    """Return the plane that the options describe; None if they say nothing."""
+    """Return the viewing plane that the options describe; None if they say nothing."""
     from gazeveil.geometry import Geometry
 
     if not sizes and unit is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables for people, never wider than the terminal: cells are folded, and if that is not enough, rows become lists."""
+"""Tables, never wider than the terminal: cells are folded, and if that is not enough, rows become lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_LABEL = 24
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table for people; numbers are right-aligned."""
+    """Print a table for participants; numbers are right-aligned."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

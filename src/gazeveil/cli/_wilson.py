@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge reproduce wilson``: who is named behind which veil under which attack, and what the veil leaves."""
+"""``gazeveil judge reproduce wilson``: identification behind each mechanism under each attack, and usefulness."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def wilson(
     data: Annotated[
         Path | None,
         typer.Option("--data", help=f"The folder {_FOLDER} (default: found under data/ or shared/data/ here or above; "
-                     "if there is none, simulated people)."),
+                     "if there is none, simulated participants)."),
     ] = None,
-    simulated: Annotated[bool, typer.Option("--simulated", help="Simulated people, whatever data there are.")] = False,
-    recognisers: Annotated[str, typer.Option("--recognisers", help="Names with commas, as lda or lda+pupil.")] = "",
-    attacks: Annotated[str, typer.Option("--attacks", help="Names with commas; by default all.")] = "",
-    veils: Annotated[str, typer.Option("--veils", help="Names of table 3 with semicolons; by default all.")] = "",
-    people: Annotated[int, typer.Option("--people", min=2, help="How many people at most.")] = 26,
+    simulated: Annotated[bool, typer.Option("--simulated", help="Simulate gaze even if data are found.")] = False,
+    recognisers: Annotated[str, typer.Option("--recognisers", help="Comma-separated, such as lda or lda+pupil.")] = "",
+    attacks: Annotated[str, typer.Option("--attacks", help="Comma-separated; all by default.")] = "",
+    veils: Annotated[str, typer.Option("--veils", help="Names of table 3, semicolon-separated; all by default.")] = "",
+    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 26,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of records in table 3 and figure 2.")] = 90.0,
     enrolled: Annotated[
         Enrolled, typer.Option("--enrolled", help="Known from one other session, as in the paper, or from all others.")
     ] = Enrolled.ONE,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise, for hits.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise, for hits.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
     keep: Annotated[
-        Path | None, typer.Option("--keep", help="File for what is done of table 3: a stopped run goes on from it.")
+        Path | None, typer.Option("--keep", help="Checkpoint of table 3: a stopped run resumes from it.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Six people, 30 s, one repeat.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Six participants, 30 s, one repeat.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -76,7 +76,7 @@ def wilson(
         with progress("table 2: by length", quiet=as_json) as tell:
             told["table_2"] = tables.table_2(plan, tell=tell)
     if everything or table == 3:
-        with progress("table 3: veils and attacks", quiet=as_json) as tell:
+        with progress("table 3: mechanisms and attacks", quiet=as_json) as tell:
             told["table_3"] = tables.table_3(plan, veils=_names(veils, ";"), workers=workers, keep=keep, tell=tell)
     if everything or table == 5:
         from gazeveil.experiments.wilson.cost import table_5
@@ -137,7 +137,9 @@ def _print(told: Mapping[str, Any], out: Path | None) -> None:
     for part in ("table_2", "table_3"):
         if part in told:
             windows = "; ".join(f"{name}: {length}" for name, length in told[part]["windows"].items())
-            print(f"data: {told[part]['data']}\nwindows: {windows}; people are known from {told[part]['enrolled']}")
+            print(
+                f"data: {told[part]['data']}\nwindows: {windows}; participants are known from {told[part]['enrolled']}"
+            )
             print(f"they differ from the paper's: {told[part]['differs']}")
             break
     if "table_2" in told:
@@ -154,9 +156,9 @@ def _print(told: Mapping[str, Any], out: Path | None) -> None:
 
 def _print_table_2(told: Mapping[str, Any]) -> None:
     print_table(
-        "table 2: share of people named without a veil, by length of the records; the paper's EKYT was trained on "
+        "table 2: share of participants identified from raw gaze, by length of record; the paper's EKYT learnt from "
         "conventional | headset recordings",
-        ["seconds", "recogniser", "sees beside velocity", "named", "95 % interval", "EER", "d′", "chance", "paper"],
+        ["seconds", "recogniser", "beside velocity", "identified", "95 % interval", "EER", "d′", "chance", "paper"],
         [
             [row["seconds"], row["recogniser"], *_named(row),
              "–" if row["paper"] is None else " | ".join(map(_percent, row["paper"]))]
@@ -181,13 +183,13 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
     for recogniser in dict.fromkeys(row["recogniser"] for row in rows):
         cells = {(row["veil"], row["attack"]): row for row in rows if row["recogniser"] == recogniser}
         print_table(
-            f"table 3: share of people named by {recogniser}, 95 % interval over people, and the paper's in brackets",
-            ["veil", *(attack or "no attack" for attack in attacks)],
+            f"table 3: share of participants identified by {recogniser} (95 % interval); the paper's in brackets",
+            ["mechanism", *(attack or "no attack" for attack in attacks)],
             [[veil, *(_cell(cells.get((veil, attack))) for attack in attacks)] for veil in veils],
         )
     print_table(
-        "the strongest of all for each veil, chosen after the fact: an upper bound",
-        ["veil", "recogniser", "attack", "named", "95 % interval", "chance"],
+        "the strongest attack on each mechanism, chosen after the fact: an upper bound",
+        ["mechanism", "recogniser", "attack", "identified", "95 % interval", "chance"],
         [
             [row["veil"], row["recogniser"], row["attack"] or "no attack", _percent(row["accuracy"]),
              _between(row["accuracy_interval"]), _percent(row["chance"])]
@@ -198,8 +200,8 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
     print_table("what each attack is granted", ["attack", "threat model"], [list(pair) for pair in models.items()])
     areas = next(iter(told["usefulness"]))["areas"]
     print_table(
-        f"what each veil leaves; hits on {areas}",
-        ["veil", "F1 of hits", "lag (s)", "error (°)"],
+        f"usefulness of each mechanism; hits on {areas}",
+        ["mechanism", "F1 of hits", "lag (s)", "error (°)"],
         [
             [row["veil"], *(_number(row[name]) for name in ("aoi_f1", "lag_s", "rmse_deg"))]
             for row in told["usefulness"]
@@ -209,8 +211,8 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
 
 def _print_table_5(told: Mapping[str, Any]) -> None:
     print_table(
-        "table 5: cost of a veil; the paper measures its whole application, at 72 frames a second",
-        ["veil", "step (µs)", "99 % (µs)", "share of a frame", "memory of a stream (kB)", "paper: MB", "paper: fps"],
+        "table 5: cost of a mechanism; the paper measures its whole application, at 72 frames a second",
+        ["mechanism", "step (µs)", "99 % (µs)", "of a frame", "memory of a stream (kB)", "paper: MB", "paper: fps"],
         [
             [row["veil"], _number(row["step_us"]), _number(row["step_us_p99"]), f"{100 * row['share_of_frame']:.4f} %",
              _number(row["memory_kb"]), _number(row["paper_memory_mb"]), _number(row["paper_fps"])]
@@ -223,8 +225,8 @@ def _print_figure_2(told: Mapping[str, Any]) -> None:
     if told["rows"]:
         half = ", utility half" if told.get("half") == "utility" else ""
         print_table(
-            f"objects hit before and after a veil, {told['sessions']} sessions (Wilson 2024, figure 2{half})",
-            ["veil", "strength", "paper's", "F1", "SE", "precision", "recall"],
+            f"objects hit with and without a mechanism, {told['sessions']} sessions (Wilson 2024, figure 2{half})",
+            ["mechanism", "strength", "paper's", "F1", "SE", "precision", "recall"],
             [
                 [row["veil"], row["strength"], row["setting"], row["f1"], row["se"], row["precision"], row["recall"]]
                 for row in told["rows"]
@@ -232,8 +234,8 @@ def _print_figure_2(told: Mapping[str, Any]) -> None:
         )
     if told.get("identification"):
         print_table(
-            "people named behind a veil nobody attacks (Wilson 2024, figure 2)",
-            ["recogniser", "veil", "strength", "paper's", "named", "95 % interval"],
+            "participants identified behind a mechanism without an attack (Wilson 2024, figure 2)",
+            ["recogniser", "mechanism", "strength", "paper's", "identified", "95 % interval"],
             [
                 [row["recogniser"], row["veil"], row["strength"], row["setting"], _percent(row["accuracy"]),
                  _between((row["low"], row["high"]))]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil advise``: what a study should publish, and at which level, against one kind of harm."""
+"""``gazeveil advise``: which mechanism and level to use against one kind of harm."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _drawn(stimuli: list[str], areas: list[Path]) -> dict[str, AreasOfInterest]:
     from gazeveil.gaze.aoi import AreasOfInterest
 
     if len(set(stimuli)) < len(stimuli):
-        raise OptionError("a stimulus is named twice", hint="draw all of its areas in one file")
+        raise OptionError("a stimulus is listed twice", hint="draw all of its areas in one file")
     if len(areas) != len(stimuli):
         raise OptionError(f"there are {len(stimuli)} --stimulus and {len(areas)} --areas: give one for each")
     return {name: AreasOfInterest.from_json(path) for name, path in zip(stimuli, areas, strict=True)}

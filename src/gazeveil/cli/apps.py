@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live apps``: what every app of a running gateway gets, and the knob."""
+"""``gazeveil live apps``: what every app of a running gateway gets, and its privacy level."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def turn(
     preset: Annotated[
         str | None, typer.Option("--preset", help="A privacy level of the papers; off for no privacy.")
     ] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", help="How much a window may lose.")] = None,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", help="ε of a window.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
     radius: Annotated[
         str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
@@ -54,7 +54,7 @@ def turn(
     fingerprint: Fingerprint = "",
     as_json: AsJson = False,
 ) -> None:
-    """Turn an app's knob, within what the policy allows; everybody who shares its noise hears the same."""
+    """Change an app's privacy level, within what the policy allows; it changes for all apps that share its noise."""
     given = {"preset": preset, "epsilon": epsilon, "window": window, "radius": radius}
     body = {key: value for key, value in given.items() if value is not None}
     told = ask(policy, "POST", f"/v1/apps/{name}/knob", body, ca=ca, fingerprint=fingerprint)

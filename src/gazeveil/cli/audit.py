@@ -34,7 +34,7 @@ PACKAGES = ("aggregate", "features", "samples", "gateway")
 def audit(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="What to audit; see --list.")] = None,
     trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure the bounds are to be.")] = 0.99,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the bounds.")] = 0.99,
     method: Annotated[
         str, typer.Option("--method", help="How ε is bounded; auto is exact where that is possible.")
     ] = "auto",
@@ -62,7 +62,7 @@ def audit(
         _list(as_json=as_json)
         return
     if name is None:
-        raise typer.BadParameter("say what to audit, or see the list with --list", param_hint="NAME")
+        raise typer.BadParameter("give a subject to audit, or list them with --list", param_hint="NAME")
     subject = _subject(name, dict(_setting(text) for text in settings or []))
     with progress(f"auditing {name}", quiet=as_json) as tell:
         result = run_audit(

@@ -32,5 +32,5 @@ def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = 
         )
         for one in told["budgets"]
     ]
-    columns = ["person", "ε in 24 h", "ε left", "comes back next", "radius", "why nothing is paid"]
+    columns = ["participant", "ε in 24 h", "ε left", "comes back next", "radius", "why nothing is paid"]
     print_table("Budgets of any 24 hours", columns, rows)

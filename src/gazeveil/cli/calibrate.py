@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil tools calibrate``: how much noise does a promise need?"""
+"""``gazeveil tools calibrate``: how much noise does a guarantee need?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ app = command_app()
 
 # Numbers are read as text, because 0.1 is to be one tenth and not the float next to it.
 Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="ε: odds change by at most e^ε.")]
-Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="δ: the chance that ε does not hold.")]
+Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="δ of the guarantee, for example 1e-6.")]
 L1 = Annotated[str, typer.Option("--sensitivity", metavar="NUMBER", help="How far one unit moves the result, in ℓ1.")]
 L2 = Annotated[str, typer.Option("--sensitivity", metavar="NUMBER", help="How far one unit moves the result, in ℓ2.")]
 
@@ -96,16 +96,21 @@ def radial(
 
 @app.command(epilog="Example: `gazeveil tools calibrate liu --observers 1000 --pixels 1 --cap 1 --epsilon 1`")
 def liu(
-    observers: Annotated[int, typer.Option("--observers", help="How many people; public.")],
+    observers: Annotated[int, typer.Option("--observers", help="How many participants; public.")],
     pixels: Annotated[int, typer.Option("--pixels", help="How many pixels the gaze map has.")],
     epsilon: Epsilon,
-    cap: Annotated[str, typer.Option("--cap", metavar="NUMBER", help="The most one person adds to a pixel.")] = "1",
+    cap: Annotated[
+        str, typer.Option("--cap", metavar="NUMBER", help="The most one participant adds to a pixel.")
+    ] = "1",
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="NUMBER", help="The claimed δ; observers^(-3/2) if left out.")
     ] = None,
     samples: Annotated[
         int | None,
-        typer.Option("--samples", help="The most gaze samples of one person, if enforced: the sound noise is smaller."),
+        typer.Option(
+            "--samples",
+            help="The most gaze samples of one participant, if enforced: the noise that is enough is then smaller.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -170,7 +175,7 @@ _WORDS = {
     "sigma_gaussian": "σ as published, Gaussian (theorem 3.4)",
     "sigma_laplace": "σ as published, Laplace (theorem 3.5)",
     "claimed_delta": "δ as claimed",
-    "true_delta": "δ in truth, of the Gaussian",
+    "true_delta": "true δ of the Gaussian",
     "sound": "the claim holds",
     "sigma_sound": "σ that is enough, Gaussian",
     "cap": "cap of one observer at a pixel",

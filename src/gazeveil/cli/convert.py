@@ -60,6 +60,8 @@ def convert(
     for stream in streams:
         for line in stream.report.in_words():
             print(f"note: {stream.path}: {line}")
+    if out.is_dir() and name == "parquet":
+        print(f"next: gazeveil study init {out} --out study.toml")
 
 
 def _all_chunks(streams: list[ChunkStream], seen: dict[Key, int], tell: Progress) -> Iterator[Chunk]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil demo``: the main job from beginning to end, on people who do not exist."""
+"""``gazeveil demo``: the whole workflow on simulated participants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = command_app()
 @app.command(epilog="Example: `gazeveil demo --out demo`, then open demo/report.html")
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the study and the report.")] = Path("demo"),
-    observers: Annotated[int, typer.Option("--observers", help="How many people.")] = 24,
+    observers: Annotated[int, typer.Option("--observers", help="How many participants.")] = 24,
     stimuli: Annotated[int, typer.Option("--stimuli", help="How many images they see.")] = 6,
     sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same report.")] = 1,
@@ -32,11 +32,14 @@ def demo(
     if as_json:
         print_json(result)
         return
-    print(f"{result['observers']} simulated people, {result['recordings']} recordings, {result['samples']:,} samples")
+    print(
+        f"{result['observers']} simulated participants, {result['recordings']} recordings, "
+        f"{result['samples']:,} samples"
+    )
     print(
         f"fixations found by I-VT: {result['fixations']:,}; agreement with what the eyes really did: "
         f"kappa {result['kappa']:.2f}"
     )
     print(f"look at {result['report']}")
     command = sys.argv[0] if Path(sys.argv[0]).stem == "gazeveil" else "gazeveil"
-    print(f"then play with live gaze, your mouse as an eye: {command} serve --demo")
+    print(f"to try live gaze, with your mouse as the eye: {command} serve --demo")

@@ -39,7 +39,7 @@ EXTRAS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """One check."""
 
     what: str
     state: str

@@ -51,18 +51,18 @@ def heatmap(
             "--data", help="`simulated`, `osie` (found under data/ here or above), or a folder: OSIE, corpus."
         ),
     ] = "simulated",
-    observers: Annotated[str, typer.Option("--observers", help="Numbers of people.")] = "15,30,50,100,300",
-    epsilon: Annotated[str, typer.Option("--epsilon", help="ε of each map; several with commas.")] = "1",
+    observers: Annotated[str, typer.Option("--observers", help="Numbers of participants.")] = "15,30,50,100,300",
+    epsilon: Annotated[str, typer.Option("--epsilon", help="ε of each map; comma-separated.")] = "1",
     delta: Annotated[float, typer.Option("--delta", help="δ of each map.")] = 1e-5,
     images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of people and noise a scene.")] = 1,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of participants and noise per scene.")] = 1,
     split: Annotated[
         str, typer.Option("--split", help="`test`: scenes that no constant was tuned on; `tune`: the others.")
     ] = "test",
     methods: Annotated[
         str,
         typer.Option(
-            "--methods", help="Methods to compare, with commas; all by default. With pictures: right, wrong, none."
+            "--methods", help="Methods to compare, comma-separated; all by default. With pictures: right, wrong, none."
         ),
     ] = "",
     pictures: Annotated[
@@ -78,14 +78,14 @@ def heatmap(
         typer.Option("--trust", help="Compare releases with their priors, error bars and hot spots with the truth."),
     ] = False,
     viewers: Annotated[str, typer.Option("--viewers", help="With --trust: these viewers alone, as 9-15.")] = "",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     as_json: AsJson = False,
 ) -> None:
-    """Agreement of private heatmaps with the map of everybody, over the number of people."""
+    """Agreement of private heatmaps with the map of everyone, over the number of participants."""
     from gazeveil.experiments.usefulness import _heatmap_report as report
     from gazeveil.experiments.usefulness import heatmaps as usefulness
     from gazeveil.pictures import canvas
@@ -122,7 +122,7 @@ def heatmap(
     chosen = plan.chosen()
     print_table(
         report.note(found),
-        ["method", "ε", "people", "CC", "±", "CC without prior", "±", "hot spots found", "±", "oracle's choice"],
+        ["method", "ε", "participants", "CC", "±", "CC without prior", "±", "hot spots found", "±", "oracle's choice"],
         [
             [
                 chosen[row.method].title.replace("`", ""),
@@ -139,7 +139,7 @@ def heatmap(
             for count in plan.observers:
                 cc, residual, _ = found.gain("ours", "recipe", count, value)
                 print(
-                    f"ours over the first recipe at ε = {value:g}, n = {count}: CC {cc.mean:+.3f} ± {cc.error:.3f}, "
+                    f"ours over an earlier version at ε = {value:g}, n = {count}: CC {cc.mean:+.3f} ± {cc.error:.3f}, "
                     f"without prior {residual.mean:+.3f} ± {residual.error:.3f}"
                 )
     if out is not None:

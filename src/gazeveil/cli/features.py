@@ -142,7 +142,7 @@ def describe(
     if as_json:
         print_json({"rows": len(found), "usable": usable, "features": summary.to_dicts()})
         return
-    title = f"{len(found.observers):,} people, {len(found):,} {found.info.kind}, {usable:,} usable"
+    title = f"{len(found.observers):,} participants, {len(found):,} {found.info.kind}, {usable:,} usable"
     print_table(title, summary.columns, [list(row) for row in summary.iter_rows()])
 
 

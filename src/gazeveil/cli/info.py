@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil info``: what is in these files, and how good is it?"""
+"""``gazeveil info``: contents and data quality of gaze files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gazeveil.gaze.quality import Inspector, Quality, Trace
     from gazeveil.gaze.recording import Key
 
-NOTICE = "This is about the raw data of single participants: for whoever holds them, not for publication."
+NOTICE = "This describes raw data of single participants. Keep it with the data; do not publish it."
 _MOST_ROWS = 12
 _MOST_LINES = 20
 
@@ -36,7 +36,7 @@ def info(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what gaze files hold, how good their data are, and what is odd about them: for the holder of the data."""
+    """Show contents, data quality and oddities of gaze files; for the holder of the data only."""
     from gazeveil.gaze.grades import badness, tally
     from gazeveil.gaze.overview import Overview
     from gazeveil.gaze.quality import Inspector
@@ -154,7 +154,10 @@ def _rows(file: dict[str, Any]) -> list[list[Any]]:
             )
             how_long += f", {lasted['total_s']:,.1f} s in all"
         return [["fixations", file["fixations"]], ["durations", how_long], ["gaze time", f"{file['seconds']:,.1f} s"]]
-    rates = " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"
+    found = file["rates_hz"]
+    rates = " and ".join(f"{rate:g} Hz" for rate in found) or "unknown"
+    if len(found) > 3:
+        rates = f"{found[0]:g} to {found[-1]:g} Hz"
     lists = [["of them fixations", file["fixations"]]] if file["fixations"] else []
     return [["samples", file["samples"]], *lists, ["gaze time", f"{file['seconds']:,.1f} s"], ["rate", rates]]
 

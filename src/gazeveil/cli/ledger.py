@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil ledger``: budgets, what was spent from them, and whether the record is sound."""
+"""``gazeveil ledger``: budgets, what was spent from them, and whether the record is valid."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SQLITE = b"SQLite format 3"
 
 
 class Unit(StrEnum):
-    """Whose secret a budget is about."""
+    """Unit of privacy of a budget."""
 
     OBSERVER = "observer"
     RECORDING = "recording"
@@ -42,8 +42,8 @@ AnyDataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="Only this data set; or a ledger, as with --ledger.")
 ]
 Place = Annotated[str | None, typer.Argument(metavar="[LEDGER]", help="The ledger, as with --ledger.")]
-Person = Annotated[str, typer.Option("--person", help="One person of it, for streams; without: the data set.")]
-AnyPerson = Annotated[str | None, typer.Option("--person", help="Only this person.")]
+Person = Annotated[str, typer.Option("--person", help="One participant of it, for streams; without: the data set.")]
+AnyPerson = Annotated[str | None, typer.Option("--person", help="Only this participant.")]
 Where = Annotated[
     str,
     typer.Option("--ledger", envvar="GAZEVEIL_LEDGER", help="A file, or postgresql://user@host/database for a team."),
@@ -51,7 +51,7 @@ Where = Annotated[
 Note = Annotated[str, typer.Option("--note", help="A remark for the record.")]
 # Numbers are read as text, because 0.1 is to be one tenth and not the float next to it.
 Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="ε: odds change by at most e^ε.")]
-Delta = Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="δ: the chance that ε does not hold.")]
+Delta = Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="δ of the guarantee, for example 1e-6.")]
 Rho = Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="ρ: zero-concentrated, instead of ε.")]
 Window = Annotated[str | None, typer.Option("--window", metavar="SECONDS", help="For streams: the protected window.")]
 Radius = Annotated[
@@ -60,7 +60,7 @@ Radius = Annotated[
 RadiusUnit = Annotated[
     str | None, typer.Option("--radius-unit", help="Unit of --radius, where it does not say; px by default.")
 ]
-UnitOption = Annotated[Unit, typer.Option("--unit", help="Whose secret is kept.")]
+UnitOption = Annotated[Unit, typer.Option("--unit", help="Unit of privacy.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]
 
 
@@ -164,7 +164,7 @@ def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DE
     if as_json:
         print_json({"ledger": book.store.where, "accounts": [account.to_dict() for account in accounts]})
         return
-    columns = ("data set", "person", "budget", "spent", "left", "comes back next", "charges", "state")
+    columns = ("data set", "participant", "budget", "spent", "left", "comes back next", "charges", "state")
     _print(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
 
 
@@ -183,7 +183,7 @@ def history(
     if as_json:
         print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
         return
-    columns = ("time (UTC)", "data set", "person", "number", "what", "guarantee", "recipe", "id", "note")
+    columns = ("time (UTC)", "data set", "participant", "number", "what", "guarantee", "recipe", "id", "note")
     _print(f"history in {book.store.where}", columns, [_event_row(event) for event in events])
 
 
@@ -248,7 +248,7 @@ def verify(
         print(f"replayed {found.events:,} events of {found.accounts:,} accounts in {book.store.where}")
         for fault in found.faults:
             print(f"  fault: {fault}")
-        print("sound" if found.sound else "NOT SOUND: do not release anything on its word")
+        print("sound" if found.sound else "NOT VALID: do not release anything from this ledger")
     if not found.sound:
         raise typer.Exit(1)
 
@@ -305,7 +305,7 @@ def _promise(
     unit: Unit,
     neighbours: Neighbours,
 ) -> Guarantee:
-    """Return the promise that the options describe."""
+    """Return the guarantee that the options describe."""
     from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, ZeroConcentratedDP
     from gazeveil.samples.length import Length
 
@@ -314,13 +314,13 @@ def _promise(
         "neighbours": neighbours,
     }
     if (epsilon is None) == (rho is None):
-        raise OptionError("say how much: --epsilon, --epsilon with --delta, or --rho")
+        raise OptionError("give --epsilon, --epsilon with --delta, or --rho")
     if rho is not None:
         if delta is not None or window is not None or radius is not None:
             raise OptionError("--rho stands alone, without --delta, --window and --radius")
         return ZeroConcentratedDP(rho, **ground)
     if epsilon is None:
-        raise OptionError("say how much: --epsilon, --epsilon with --delta, or --rho")
+        raise OptionError("give --epsilon, --epsilon with --delta, or --rho")
     if window is not None or radius is not None:
         if window is None or radius is None or delta is not None:
             raise OptionError("a stream needs --epsilon, --window and --radius, and no --delta")

@@ -22,7 +22,7 @@ from gazeveil.errors import GazeveilError, InputError, InternalError, MissingExt
 
 EXIT_OK = 0
 EXIT_FINDING = 1
-"""The command ran and its answer is no: a violated promise, a file with faults."""
+"""The command ran and its answer is no: a violated guarantee, a file with faults."""
 EXIT_USAGE = 2
 EXIT_INPUT = 3
 EXIT_OUTPUT = 4
@@ -69,13 +69,13 @@ def _stop(number: int, frame: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the program and return its exit code. Usage errors are told by typer itself, with exit code 2."""
+    """Run the program and return its exit code. Typer itself reports usage errors, with exit code 2."""
     as_json = "--json" in arguments
     try:
         program(arguments, prog_name="gazeveil")
     except SystemExit as end:
         if end.code == EXIT_USAGE and as_json:
-            print_error(InputError("the command line is wrong; standard error says how"), as_json=True)
+            print_error(InputError("the command line is wrong; see standard error"), as_json=True)
         return end.code if isinstance(end.code, int) else EXIT_OK
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

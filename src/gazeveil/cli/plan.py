@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil plan``: guarantee, cost and expected quality before any data are read; how many participants, which ε."""
+"""``gazeveil plan``: guarantee, cost and expected quality before any data are read."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def plan(
         str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
     ] = None,
     mechanism: Annotated[
-        str | None, typer.Option("--mechanism", help="Which mechanism, for veil.", rich_help_panel=_VEIL)
+        str | None, typer.Option("--mechanism", help="Mechanism, for veil.", rich_help_panel=_VEIL)
     ] = None,
     preset: Annotated[
         str | None,
@@ -172,7 +172,7 @@ def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path |
     elif found is not None:
         print_line("expected", found.in_words())
     if found is None:
-        print_line("expected", "nothing is known beforehand about this release")
+        print_line("expected", "there is no forecast for this release")
     else:
         print_line("worth it", "yes" if found.worth_it else "no: a release would be refused without --anyway")
         print_line("basis", found.basis)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live policy``: check a gateway's policy, say it in plain words, make a running gateway read it again."""
+"""``gazeveil live policy``: check a gateway's policy, show it in plain words, reload it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def policy() -> None:
 
 @app.command(epilog="Example: `gazeveil live policy check policy.toml`")
 def check(path: PolicyFile, as_json: AsJson = False) -> None:
-    """Read a policy, and say what it promises to whom; what is wrong is told with its line."""
+    """Read a policy, and say what it guarantees to whom; what is wrong is reported with its line."""
     from gazeveil.gateway.policy import read_policy
 
     read = read_policy(path)
@@ -108,7 +108,7 @@ def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = ""
 
 
 def in_words(policy: Policy) -> list[str]:
-    """Say a policy in plain words, one line an app, a tracker or a budget."""
+    """Describe a policy, one line per app, tracker or budget."""
     from gazeveil.gateway._policy_beside import in_words as beside_in_words
     from gazeveil.gateway.fields import Fields
     from gazeveil.samples.identification import table
@@ -127,7 +127,7 @@ def in_words(policy: Policy) -> list[str]:
     for one in policy.apps:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
-        lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
+        lines.append(f"  veil: {one.mechanism.in_words()}; guarantee: {_promise(one)}")
         lines.append(f"  identity: {table().look_up(one.mechanism).warning()}")
         lines += [f"  {line}" for line in beside_in_words(one)]
         if one.protocol == "lsl":

@@ -55,7 +55,7 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: `gazeveil judge reproduce realism --data data`, a table for docs/concepts/simulator.md")
 def realism(data: Data = None, as_json: AsJson = False) -> None:
-    """How like real eyes the simulated ones are, data set by data set."""
+    """Compare simulated with real eye movements, data set by data set."""
     from gazeveil.experiments.simulator.realism import run, to_markdown
 
     with progress("comparing with real eyes", quiet=as_json):
@@ -69,10 +69,10 @@ def realism(data: Data = None, as_json: AsJson = False) -> None:
 @app.command(epilog="Example: `gazeveil judge reproduce liu --out liu-figures`")
 def liu(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the figures and their numbers.")] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Noisy heatmaps a point; the paper has 100.")] = 50,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Noisy heatmaps per point; the paper has 100.")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Noise and quality of private gaze maps (Liu et al. 2019, figures 2 and 3), published and sound."""
+    """Noise and quality of private gaze maps (Liu et al. 2019, figures 2 and 3), as published and corrected."""
     from gazeveil.experiments.liu.figures import reproduce as measure
 
     with progress("adding noise", quiet=as_json) as tell:
@@ -83,14 +83,14 @@ def liu(
     figure = told["figure_3"]
     print_table(
         "noise σ of a 300 x 300 map where the paper reads about 1.5 (figure 2)",
-        ["privacy", "observers", "published", "sound", "sound, 300 samples each"],
+        ["privacy", "observers", "published", "sound", "corrected, 300 samples each"],
         [
             [row["level"], row["observers"], row["published"], row["sound"], row["bounded"]]
             for row in told["figure_2"]["read_off"]
         ],
     )
     print_table(
-        f"{figure['people']} simulated people copied to {figure['observers']:,} (figure 3), {repeats} repeats",
+        f"{figure['people']} simulated participants copied to {figure['observers']:,} (figure 3), {repeats} repeats",
         ["mechanism", "ε", "noise σ", "CC", "sd", "MSE", "sd"],
         [
             [row["mechanism"], row["epsilon"], row["noise_sd"], row["cc_mean"], row["cc_sd"], row["mse_mean"],
@@ -114,12 +114,12 @@ def kaleido(
             "above; without them, simulated streams alone)."
         ),
     ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of each veil; the paper has 100.")] = 100,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of each mechanism; the paper has 100.")] = 100,
     quick: Annotated[bool, typer.Option("--quick", help="Few recordings, at most 5 repeats: minutes.")] = False,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")] = 2,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Accuracy of veiled streams over the promise (Kaleido 2021, figures 13 and 15): published, sound and ours."""
+    """Accuracy of veiled streams over ε (Kaleido 2021, figures 13 and 15): as published, corrected, ours."""
     from gazeveil.experiments.kaleido.figures import reproduce as measure
 
     with progress("veiling streams", quiet=as_json) as tell:
@@ -143,8 +143,8 @@ def kaleido(
             ],
         )  # fmt: skip
     print_table(
-        "the shape that the paper states, in pairs of neighbouring promises: better with ε, worse with w, worse with r",
-        ["veil", "ε", "w", "r"],
+        "the shape that the paper states, in pairs of neighbouring settings: better with ε, worse with w and r",
+        ["mechanism", "ε", "w", "r"],
         [
             [row["veil"], *(f"{row[name]} of {row[f'{name}_pairs']}" for name in ("epsilon", "window", "radius"))]
             for row in told["shape"]
@@ -153,7 +153,7 @@ def kaleido(
     if figure == 13:
         _print_summary(told)
     if {one["name"] for one in told["sets"]} == {"simulated"}:
-        print("the recorded streams were not found, so these are simulated ones; say where they are with --data")
+        print("recorded streams were not found, so these are simulated; give their folder with --data")
     if out is not None:
         print(f"wrote {', '.join(told['files'])} to {out}")
 
@@ -161,8 +161,8 @@ def kaleido(
 def _print_summary(told: Mapping[str, Any]) -> None:
     radii = [key for key in told["summary"][0] if key.startswith("r")]
     print_table(
-        "error relative to always the centre, mean over sets and promises (below 1 is useful)",
-        ["veil", "sound", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
+        "error relative to a constant guess (the centre), mean over sets and guarantees (below 1 is useful)",
+        ["mechanism", "proven", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
         [
             [row["veil"], veil["sound"], *(row[key] for key in (*radii, "all")),
              f"{row['worse_than_centre']} of {row['cells']}"]
@@ -172,7 +172,7 @@ def _print_summary(told: Mapping[str, Any]) -> None:
     if told["against_the_study"]:
         print_table(
             "against the study that decided the design (gain: share of the error saved; within: by its standard error)",
-            ["streams", "veil", "gain", "least gain", "better", "within"],
+            ["streams", "mechanism", "gain", "least gain", "better", "within"],
             [
                 [row["streams"], row["veil"], row["gain"], row["least_gain"],
                  *(f"{row[name]} of {row['cells']}" for name in ("better", "within"))]
@@ -198,7 +198,7 @@ def _folder(given: Path | None, name: str) -> Path:
         for folder in (base / "data" / name, base / "shared" / "data" / name):
             if folder.is_dir():
                 return folder
-    raise InputError(f"no folder data/{name} here or above", hint="say where the data are with --data")
+    raise InputError(f"no folder data/{name} here or above", hint="give their folder with --data")
 
 
 app.command(epilog="Example: `gazeveil judge reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(

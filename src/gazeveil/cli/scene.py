@@ -29,7 +29,7 @@ def scene(
         Path | None,
         typer.Option("--model", help="A YOLO or SSD detector (ONNX), for --finder onnx.", rich_help_panel="Regions"),
     ] = None,
-    every: Annotated[float, typer.Option("--every", help="Seconds between two looks.")] = 0.5,
+    every: Annotated[float, typer.Option("--every", help="Seconds between two analysed frames.")] = 0.5,
     picture: Annotated[Path | None, typer.Option("--picture", "--plot", help="Draw the scenes here (PNG).")] = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,

@@ -51,7 +51,7 @@ def serve(
             "--nice",
             min=-20,
             max=19,
-            help=f"Niceness; {FIRST} if the system allows it and nobody set another.",
+            help=f"Niceness; {FIRST} if the system allows it and no other is set.",
         ),
     ] = None,
     as_json: AsJson = False,

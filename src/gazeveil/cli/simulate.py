@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil simulate``: gaze of people who do not exist."""
+"""``gazeveil simulate``: simulated gaze."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ app = command_app()
 @app.command(epilog="Example: `gazeveil simulate --observers 50 --tracker headset --out study/`")
 def simulate(
     out: Annotated[Path, typer.Option("--out", help="Folder (a corpus) or file to write.")],
-    observers: Annotated[int, typer.Option("--observers", help="How many people.")] = 24,
+    observers: Annotated[int, typer.Option("--observers", help="How many participants.")] = 24,
     stimuli: Annotated[int, typer.Option("--stimuli", help="How many scenes they see.")] = 6,
     sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
     trials: Annotated[int, typer.Option("--trials", help="How often each scene is shown a session.")] = 1,
@@ -41,12 +41,12 @@ def simulate(
     groups: Annotated[
         Path | None, typer.Option("--groups", help="With --reading: write here (.csv) who is in which made-up group.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same people, same gaze.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same participants, same gaze.")] = 1,
     to: Annotated[str, typer.Option("--to", help="Format to write.")] = "parquet",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a study: made-up participants look at scenes."""
+    """Simulate a study: simulated participants look at scenes."""
     from gazeveil.gaze.corpus_writer import chunk_of
     from gazeveil.gaze.formats.base import writer_of
     from gazeveil.simulate.reading import GLASSES, ReadingStudy
@@ -87,4 +87,4 @@ def simulate(
             {"out": out, "recordings": len(study), "samples": samples, "tracker": tracker, "seed": seed, **counts}
         )
         return
-    print(f"simulated {observers:,} people: {len(study):,} recordings, {samples:,} samples, in {out}")
+    print(f"simulated {observers:,} participants: {len(study):,} recordings, {samples:,} samples, in {out}")

@@ -39,7 +39,8 @@ def init(
     ] = False,
     secret_number: Annotated[bool, typer.Option("--secret-number", help="Keep secret how many take part.")] = False,
     pictures: Annotated[
-        Path | None, typer.Option("--pictures", metavar="DIR", help="Pictures and films, named as the stimuli are.")
+        Path | None,
+        typer.Option("--pictures", metavar="DIR", help="Folder of pictures and films with the stimuli's names."),
     ] = None,
     areas: Annotated[
         Path | None, typer.Option("--areas", metavar="DIR", help="Areas of interest, NAME.json for each stimulus.")
@@ -56,7 +57,7 @@ def init(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Propose a declaration. It looks at the data: confirm every line before a release rests on it."""
+    """Propose a declaration from the data: confirm every line before you release."""
     from gazeveil.aggregate.aoi import read_groups
     from gazeveil.gaze.corpus import Corpus
     from gazeveil.release.manifest import write_study
@@ -111,7 +112,7 @@ def check(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare data and declaration: a private report for the holder of the data, not to be published."""
+    """Compare data and declaration; writes a private report for the holder of the data."""
     from gazeveil.release.checking import KINDS, NOT_TO_PUBLISH
     from gazeveil.release.checking import check as compare
     from gazeveil.release.checking_files import write_findings
@@ -145,6 +146,8 @@ def check(
         if out is not None:
             print(f"wrote {out}")
         print(f"private: {NOT_TO_PUBLISH}")
+        product = "heatmaps" if len(declared.stimuli) > 1 else "heatmap"
+        print(f"next: gazeveil plan {study_file} --product {product} --epsilon 1")
     if strict and len(findings):
         raise typer.Exit(1)
 
@@ -166,16 +169,16 @@ def withdraw(
         return
     print(f"wrote     {study_file}: further releases leave {participant} out; {_in_short(done.study)}")
     if people.roster is None:
-        print("check     the file has no roster, so nobody could check that the name is right")
+        print("check     the file has no roster, so the name could not be checked")
     if not done.comments_kept:
-        print("comments  the file was written anew, and its comments are lost")
-    print("remains   what was released before, and its charge. That somebody withdrew can be seen in later releases.")
+        print("comments  the file was rewritten, and its comments are lost")
+    print("remains   earlier releases and their charges. Later releases show that a participant withdrew.")
     print(f"to do     delete the raw data of {participant}; then run `gazeveil study check`")
 
 
 @app.command(epilog="Example: `gazeveil study show study.toml`")
 def show(study_file: StudyFile, as_json: AsJson = False) -> None:
-    """Say what a study declares."""
+    """Show what a study declares."""
     from gazeveil.release.study import Study
 
     declared = Study.open(study_file)

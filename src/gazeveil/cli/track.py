@@ -44,9 +44,11 @@ def track(
     size: Annotated[str, typer.Option("--screen", help="Screen in pixels, or headset for degrees.")] = "1920x1080",
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
-    seed: Annotated[int, typer.Option("--seed", help="Which simulated person.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Which simulated participant.")] = 1,
     session: Annotated[str, typer.Option("--session", help="For LSL: the session to be in.")] = DEFAULT_SESSION,
-    seconds: Annotated[float | None, typer.Option("--seconds", help="Stop after so long; else run on.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="Stop after this many seconds; runs on by default.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Send a real tracker's gaze to a gateway, or act as a tracker.
@@ -64,7 +66,7 @@ def track(
         _carry(source, to, tracker, device, seconds, as_json=as_json)
         return
     if protocol is None:
-        raise OptionError("say which tracker to be", hint="for example --protocol opengaze")
+        raise OptionError("give the tracker's protocol", hint="for example --protocol opengaze")
     policy = _policy(protocol, _plane(size, size_mm, distance_mm), listen, replay, rate=rate, speed=speed, seed=seed)
     if not is_session(session):
         raise OptionError(f"--session must be {SESSION_NAMES}, not {session!r}")

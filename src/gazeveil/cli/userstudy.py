@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge userstudy``: what does privacy cost the person who plays?"""
+"""``gazeveil judge userstudy``: what does privacy cost participants?"""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ app = command_app(no_args_is_help=True)
 
 @app.callback()
 def userstudy() -> None:
-    """Ask what mechanisms cost the people who use them: a game, forms, simulated players, tests, power."""
+    """Run user studies of mechanisms: a game, forms, simulated players, tests, power."""
 
 
 @app.command("power", epilog="Example: `gazeveil judge userstudy power --participants 18 --conditions 6`")
 def userstudy_power(
-    participants: Annotated[int | None, typer.Option("--participants", min=2, help="How many come.")] = None,
+    participants: Annotated[int | None, typer.Option("--participants", min=2, help="Number of participants.")] = None,
     difference: Annotated[
         float | None,
-        typer.Option("--difference", min=0.01, help="What to find, in standard deviations of differences."),
+        typer.Option("--difference", min=0.01, help="Difference to detect, in standard deviations of differences."),
     ] = None,
-    conditions: Annotated[int, typer.Option("--conditions", min=1, help="Conditions compared with none.")] = 6,
-    wanted: Annotated[float, typer.Option("--power", min=0.05, max=0.999, help="The chance to find it.")] = 0.8,
+    conditions: Annotated[int, typer.Option("--conditions", min=1, help="Conditions compared with the control.")] = 6,
+    wanted: Annotated[float, typer.Option("--power", min=0.05, max=0.999, help="Statistical power.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
-    """Say how many participants find a difference, or which difference so many find: Wilcoxon's ranks, after Holm."""
+    """Compute how many participants are needed, or which difference N participants can show (Wilcoxon, Holm)."""
     from gazeveil.userstudy.statistics.power import participants_for, power, smallest_difference
 
     if participants is None and difference is None:
@@ -122,7 +122,7 @@ def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False
                 print_json({"link": link})
             else:
                 print_line("game", f"{link}?participant=p01")
-                print_line("stop", "Ctrl-C; whoever has begun can go on later with the same label")
+                print_line("stop", "Ctrl-C; participants who have begun can continue later with the same label")
             await until_stopped()
 
     asyncio.run(serve())
@@ -132,7 +132,7 @@ def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False
 def userstudy_play(
     study: StudyFile,
     participants: Annotated[int, typer.Option("--participants", min=1, max=500, help="How many.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same people.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same participants.")] = 1,
     port: Port = 0,
     as_json: AsJson = False,
 ) -> None:

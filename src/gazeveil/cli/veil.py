@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil veil``: recordings behind a mechanism for streams, with their guarantee."""
+"""``gazeveil veil``: recordings protected by a stream mechanism (a veil), with their guarantee."""
 
 from __future__ import annotations
 

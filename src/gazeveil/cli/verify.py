@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil verify``: is a release whole and unchanged, and was it charged?"""
+"""``gazeveil verify``: check that a release is complete, unchanged and charged."""
 
 from __future__ import annotations
 

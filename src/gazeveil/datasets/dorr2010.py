@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People who saw the same films again and again, on two days (Dorr et al. 2010), 250 Hz, by the path of the folder.
+"""Participants who saw the same films repeatedly on two days (Dorr et al. 2010), 250 Hz, by the folder's path.
 
 Each of six films of about 20 s was shown five times on one day and five times on another. The University of Lübeck
 gives the recordings away as text, a file a showing: ``AMS1_rep_10_beach.coord``.
@@ -29,7 +29,9 @@ _A_DAY: Final = 5
 
 
 def dorr2010(folder: Path | str) -> Iterator[Recording]:
-    """Yield the showings, person by person in the order they were seen: a session is a day, a stimulus a film.
+    """Yield the showings, participant by participant in the order they were seen.
+
+    A session is a day, a stimulus a film.
 
     Raises:
         InputError: If there are none.

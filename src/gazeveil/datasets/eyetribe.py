@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""30 people in runs of an attention task (Ziman et al.), a desktop tracker at about 30 Hz, by the path of the file."""
+"""30 participants in runs of an attention task (Ziman et al.), a desktop tracker at about 30 Hz, by the file's path."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GAZE_VALID = 7
 
 
 def eyetribe(path: Path | str) -> Iterator[Recording]:
-    """Yield the runs, person by person: stimulus ``attention``, one session per run.
+    """Yield the runs, participant by participant: stimulus ``attention``, one session per run.
 
     The file states no rate; it is taken from the median step, 34 ms.
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """GazeBase and GazeBaseVR by the path of their folder: the recordings that recognisers of the literature train on.
 
-- **GazeBase** (Griffith et al. 2021): 322 people, 1000 Hz, up to nine rounds of two sessions, seven tasks.
-- **GazeBaseVR** (Lohr et al. 2023): 407 people, a headset at 250 Hz, three rounds.
+- **GazeBase** (Griffith et al. 2021): 322 participants, 1000 Hz, up to nine rounds of two sessions, seven tasks.
+- **GazeBaseVR** (Lohr et al. 2023): 407 participants, a headset at 250 Hz, three rounds.
 
 Files may lie at any depth. They are read one after the other, by `gazeveil.gaze.formats.gazebase`, because all of them
 do not fit into memory. The vertical sign stays as in the file: nothing we measure depends on it.
@@ -53,13 +53,13 @@ class GazeBaseFile:
 def gazebase_files(
     folder: Path, *, tasks: Collection[str] = (), rounds: Collection[int] = (), people: Collection[str] = ()
 ) -> tuple[GazeBaseFile, ...]:
-    """Return the recordings under a folder, by person, round, session and task; read none.
+    """Return the recordings under a folder, by participant, round, session and task; read none.
 
     Args:
         folder: Where GazeBase or GazeBaseVR was unpacked.
         tasks: Only these tasks; all if empty.
         rounds: Only these rounds; all if empty.
-        people: Only these people, as in the file names (``001``); all if empty.
+        people: Only these participants, as in the file names (``001``); all if empty.
 
     Raises:
         InputError: If there is no such folder, or no such recording in it.
@@ -70,7 +70,7 @@ def gazebase_files(
     if not every:
         raise InputError(
             f"{folder} holds no recording of GazeBase or GazeBaseVR",
-            hint="files are called S_1001_S1_TEX.csv or S_1002_S1_4_TEX.csv; GazeBase has an archive for each person",
+            hint="expected names such as S_1001_S1_TEX.csv; GazeBase has one archive per participant",
         )
     chosen = [
         one

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""18 people who looked at targets in a headset in ten sessions each, over days (Schuetz and Fiehler 2022).
+"""18 participants who looked at targets in a headset in ten sessions each, over days (Schuetz and Fiehler 2022).
 
 There are no samples: every row is a target, with how far gaze was off on each eye, how it jittered, and the distance
 between the eyes. Contact lenses, glasses, gender and age are known.
@@ -42,7 +42,7 @@ _HINT = "it holds the results of github.com/ischtz/jemr2022-vr-eyetracking as ta
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetSession:
-    """One session of one person.
+    """One session of one participant.
 
     Attributes:
         person: Who.
@@ -68,7 +68,7 @@ class TargetSession:
 
 
 def target_sessions(folder: Path) -> list[TargetSession]:
-    """Read all sessions, person by person; targets that the authors left out for glitches are in.
+    """Read all sessions, participant by participant; targets that the authors left out for glitches are in.
 
     Raises:
         InputError: If a file is not there.

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The hand-labelled recordings of Andersson et al. 2017: 34 at 500 Hz, of people looking at images, dots and videos.
+"""The hand-labelled recordings of Andersson et al.
+
+2017: 34 at 500 Hz, of participants looking at images, dots and videos.
 
 Two experts, MN and RA, labelled every sample.
 """

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixations of 15 people on 700 images, 3 s of free viewing each (OSIE, Xu et al. 2014). There are no raw samples."""
+"""Fixations of 15 participants on 700 images, 3 s of free viewing each (OSIE, Xu et al. 2014).
+
+There are no raw samples.
+"""
 
 from __future__ import annotations
 

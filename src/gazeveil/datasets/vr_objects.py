@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""16 people who look for objects in a virtual room (Schuetz, Baltaretu & Fiehler 2024), four sessions of 20 trials.
+"""16 participants search for objects in a virtual room (Schuetz, Baltaretu & Fiehler 2024), four sessions of 20 trials.
 
 A headset at about 90 Hz. The log holds (0, 0) where the tracker lost the eyes; here it is missing, and its time stays.
 """

@@ -56,15 +56,17 @@ def _reach(integers: IntArray) -> int:
 
 
 def check_plane(kernel: Kernel, planes: Iterable[Geometry]) -> None:
-    """Check that all gaze was measured on one plane, the one the kernel counts on.
+    """Check that all gaze was measured on one viewing plane, the one the kernel counts on.
 
     Raises:
-        GeometryError: If there are several planes, or another one.
+        GeometryError: If there are several viewing planes, or another one.
     """
     found = list(dict.fromkeys(planes))
     if len(found) > 1:
         told = "; ".join(str(plane) for plane in found[:4])
-        raise GeometryError(f"the recordings lie on {len(found)} planes ({told})", hint="select recordings of one")
+        raise GeometryError(
+            f"the recordings lie on {len(found)} viewing planes ({told})", hint="select recordings of one"
+        )
     if found and isinstance(kernel, Placed) and kernel.geometry != found[0]:
         raise GeometryError(
             f"the recordings lie on {found[0]}, but gaze is counted on {kernel.geometry}",
@@ -97,7 +99,7 @@ def check_unchanged(parts: Sequence[Part], before: Stamps) -> None:
     """Check that nobody wrote to a corpus since its stamps were taken: rows might have gone to the wrong observer.
 
     Raises:
-        InputError: If somebody did.
+        InputError: If someone did.
     """
     if stamps_of(parts) != before:
         raise corpus_changed()
@@ -105,4 +107,4 @@ def check_unchanged(parts: Sequence[Part], before: Stamps) -> None:
 
 def corpus_changed() -> InputError:
     """Return the error for a corpus that changes under an engine's hands."""
-    return InputError("the corpus changed while it was read", hint="try again when nobody writes to it")
+    return InputError("the corpus changed while it was read", hint="try again when no other program writes to it")

@@ -67,7 +67,7 @@ class LocalEngine:
         """Return the sum of the kernel over all observers of the corpus, each observer's rows brought together.
 
         Raises:
-            GeometryError: If the recordings do not lie on one plane, the kernel's own.
+            GeometryError: If the recordings do not lie on one viewing plane, the kernel's own.
             InputError: If the corpus lacks a column, or changes while it is read.
         """
         check_columns(kernel)
@@ -187,7 +187,7 @@ def _sorted_runs(found: list[pl.DataFrame]) -> _Runs:
 
 
 def _batches(runs: _Runs, most_rows: int) -> Iterator[_Runs]:
-    """Cut the runs between observers into batches of at most so many rows, or of one observer.
+    """Cut the runs between observers into batches of at most this many rows, or of one observer.
 
     Cuts lie where parts end, if they can: such a batch is read as it is.
     """

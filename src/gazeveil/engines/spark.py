@@ -66,7 +66,8 @@ class SparkEngine:
         Raises:
             MissingExtra: If pyspark is not installed.
             EngineError: If the cluster cannot be reached or a stage fails for good.
-            InputError: If the corpus lacks a column, lies on several planes, is too large to be sent from memory, or
+            InputError: If the corpus lacks a column, lies on several viewing planes, is too large to be sent from
+            memory, or
                 changes while it is read.
         """
         check_columns(kernel)
@@ -155,7 +156,7 @@ def _weight_of_sent(part: tasks.Sent) -> int:
 
 
 def _waves(weights: list[int], at_least: int) -> Iterator[slice]:
-    """Cut pieces into runs whose answers this process takes at once: one for each core, or of so many bytes."""
+    """Cut pieces into runs whose answers this process takes at once: one for each core, or of this many bytes."""
     start = 0
     while start < len(weights):
         stop = min(start + at_least, len(weights))
@@ -173,7 +174,7 @@ def _weight(part: Part, plan: bytes) -> int:
 
 
 def _planes(corpus: Corpus) -> Iterable[Geometry]:
-    """Return the planes that gaze lies on. Parts are looked into only where their labels differ."""
+    """Return the viewing planes that gaze lies on. Parts are looked into only where their labels differ."""
     labelled = {part.label.geometry for part in corpus.parts}
     if len(labelled) <= 1:
         return labelled

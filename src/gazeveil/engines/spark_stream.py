@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same veils inside Spark Structured Streaming: one stream a person, its state kept by Spark between batches.
+"""The same mechanisms inside Spark Structured Streaming.
+
+One stream a participant, its state kept by Spark between batches.
 
 Spark repeats work: a batch whose executor died, or whose driver died before it was committed, runs again from the
 state before it. If the repeated batch drew new noise, the same gaze would be shown under two noises and its budget
-spent twice. So the noise of a batch follows from a secret key, the person, the number of batches before, and a digest
-of the batch's gaze, of the veil's state before it and of the veil: the same batch gives the same output, bit for bit,
-however often it runs, and anything else gives other noise. A day's budget is paid under the same name that the noise
-has: what is shown again costs nothing, and what is shown under other noise is paid for again. It comes back 24 hours
-after it was paid, by the ledger's time: devices' clocks have no say in it.
+spent twice. So the noise of a batch follows from a secret key, the participant, the number of batches before, and a
+digest of the batch's gaze, of the mechanism's state before it and of the veil: the same batch gives the same output,
+bit for bit, however often it runs, and anything else gives other noise. A day's budget is paid under the same name that
+the noise has: what is shown again costs nothing, and what is shown under other noise is paid for again. It comes back
+24 hours after it was paid, by the ledger's time: devices' clocks have no say in it.
 """
 
 from __future__ import annotations
@@ -85,14 +87,14 @@ def key_in(path: Path | str) -> bytes:
 def one_batch(
     mechanism: SampleMechanism, key: bytes, person: str, batches: int, state: bytes | None, gaze: FloatArray
 ) -> tuple[FloatArray, bytes]:
-    """Veil one batch of one person, and return it with the state after it.
+    """Veil one batch of one participant, and return it with the state after it.
 
     Args:
-        mechanism: The veil.
+        mechanism: The mechanism.
         key: The secret that noise follows from.
         person: Whose gaze.
-        batches: How many batches of this person were before.
-        state: The veil's state after them; None before the first.
+        batches: How many batches of this participant were before.
+        state: The mechanism's state after them; None before the first.
         gaze: Rows of t, x and y; a batch has no order, so they are taken in that of their times.
     """
     gaze = _in_order(gaze)
@@ -116,13 +118,15 @@ def _label(mechanism: SampleMechanism, person: str, batches: int, state: bytes |
 
 @dataclass(frozen=True, slots=True)
 class DayBudget:
-    """What one person may lose in any 24 hours, and how it is paid: batch by batch, cut into blocks of device time.
+    """What one participant may lose in any 24 hours, and how it is paid.
+
+    Batch by batch, cut into blocks of device time.
 
     The 24 hours are of the ledger's time, in which gaze is paid for and veiled, whenever it was recorded.
 
-    Gaze is paid for before it enters the veil, so nothing that is shown later depends on gaze that nobody paid for.
-    A charge has the name of its noise, so it counts once, however often a batch is repeated; but the same gaze under
-    another noise, after a new start without the checkpoint, is paid for again.
+    Gaze is paid for before it enters the mechanism, so nothing that is shown later depends on gaze that nobody paid
+    for. A charge has the name of its noise, so it counts once, however often a batch is repeated; but the same gaze
+    under another noise, after a new start without the checkpoint, is paid for again.
 
     Attributes:
         budget: The budget of any 24 hours.
@@ -137,7 +141,7 @@ class DayBudget:
     dataset: str = "stream"
 
     def check(self, promise: Guarantee) -> None:
-        """Refuse a veil that a day's budget cannot pay for.
+        """Refuse a mechanism that a day's budget cannot pay for.
 
         Raises:
             PrivacyError: If it has no price.
@@ -149,7 +153,7 @@ class DayBudget:
             raise OptionError(f"a block is at least as long as a window ({promise.window} s), not {self.block_s!r} s")
 
     def price(self, promise: Guarantee, first: float, last: float) -> GazeStreamDP:
-        """Return what gaze from one time to another costs: the windows that cover it, as a promise to the whole day.
+        """Return what gaze from one time to another costs: the windows that cover it, as a guarantee to the whole day.
 
         Raises:
             PrivacyError: If it has no price.
@@ -166,7 +170,9 @@ class DayBudget:
     def pay(
         self, ledger: Ledger, mechanism: SampleMechanism, person: str, times: tuple[float, float], name: str
     ) -> bool:
-        """Pay for one person's gaze from one time to another, once under one name; return whether there was budget.
+        """Pay for one participant's gaze from one time to another, once under one name.
+
+        Return whether there was budget.
 
         Raises:
             LedgerError: If the ledger cannot be used; then nothing may leave.
@@ -189,12 +195,12 @@ class DayBudget:
 
 @dataclass(frozen=True, slots=True)
 class StreamOfPeople:
-    """A veil for a streaming frame: call it with the frame of raw gaze, and it returns the frame of veiled gaze.
+    """A mechanism for a streaming frame: call it with the frame of raw gaze, and it returns the frame of veiled gaze.
 
     Attributes:
-        mechanism: The veil, the same for everybody; every person has a stream of their own.
+        mechanism: The mechanism, the same for everyone; every participant has a stream of their own.
         key_file: Where the secret key lies on every executor.
-        day: What a person may lose in any 24 hours; None protects windows, but not days.
+        day: What a participant may lose in any 24 hours; None protects windows, but not days.
     """
 
     mechanism: SampleMechanism
@@ -205,14 +211,14 @@ class StreamOfPeople:
         promise = self.mechanism.guarantee
         if not promise.proven:
             raise PrivacyError(
-                f"{self.mechanism.name} promises nothing, so a cluster does not spread it",
-                hint="choose a veil with a promise, for example clock",
+                f"{self.mechanism.name} guarantees nothing, so it is not run on a cluster",
+                hint="choose a mechanism with a guarantee, for example clock",
             )
         if self.day is not None:
             self.day.check(promise)
 
     def __call__(self, gaze: DataFrame) -> DataFrame:
-        """Return the veiled frame: person, t, x, y; every other column stays behind.
+        """Return the veiled frame: participant, t, x, y; every other column stays behind.
 
         Raises:
             MissingExtra: If pandas or pyarrow is not there, which Spark hands rows over with.
@@ -222,7 +228,7 @@ class StreamOfPeople:
             import pandas as pd  # noqa: F401, PLC0415
             import pyarrow as pa  # noqa: F401, PLC0415
         except ModuleNotFoundError as error:
-            raise MissingExtra(str(error.name), "spark", "a veil in Spark Structured Streaming") from error
+            raise MissingExtra(str(error.name), "spark", "a mechanism in Spark Structured Streaming") from error
         missing = [name for name in ("person", "t", "x", "y") if name not in gaze.columns]
         if missing:
             raise OptionError(f"the frame has no column {missing[0]!r}", hint=f"it needs {GAZE}")
@@ -235,14 +241,14 @@ class StreamOfPeople:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an executor does with one person's rows of one batch."""
+    """What an executor does with one participant's rows of one batch."""
 
     recipe: dict[str, Any]
     key_file: str
     day: DayBudget | None = None
 
     def __call__(self, key: tuple[str], frames: Iterable[Any], state: Any) -> Iterator[Any]:
-        """Veil one person's rows; Spark calls it."""
+        """Veil one participant's rows; Spark calls it."""
         import pandas as pd  # noqa: PLC0415
 
         person = key[0]

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How well I-VT and I-DT agree with people who label eye movements by hand, beside Andersson et al. 2017.
+"""How well I-VT and I-DT agree with participants who label eye movements by hand, beside Andersson et al. 2017.
 
-The data are theirs: 34 recordings at 500 Hz of people looking at images, moving dots and videos, each labelled sample
-by sample by two experts, MN and RA. As in the article, a detector is compared with both experts at once: its labels
-are set against MN's and against RA's, all recordings of one kind of stimulus are pooled, and every sample counts,
-also those in blinks and pursuit. The human ceiling is MN against RA.
+The data are theirs: 34 recordings at 500 Hz of participants looking at images, moving dots and videos, each labelled
+sample by sample by two experts, MN and RA. As in the article, a detector is compared with both experts at once: its
+labels are set against MN's and against RA's, all recordings of one kind of stimulus are pooled, and every sample
+counts, also those in blinks and pursuit. The human ceiling is MN against RA.
 """
 
 from __future__ import annotations

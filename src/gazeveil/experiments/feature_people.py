@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who feature releases are judged on: simulated readers, and the EyeTribe runs, each with a public and a private half.
 
-Public people make the design; private people are released. They are never the same. For simulated readers the public
-ones also read other documents, so that the design has not seen the documents that are released.
+Public participants make the design; private participants are released. They are never the same. For simulated readers
+the public ones also read other documents, so that the design has not seen the documents that are released.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class People:
         ranges: The declared ranges.
         design: Learnt from the public half.
         wavelets: The same with Haar wavelets over time instead of cosines.
-        public: The public half's series, person by step by feature, from 0 to 1.
+        public: The public half's series, participant by step by feature, from 0 to 1.
         private: The private half's, by task.
-        groups: Which of two groups the private people of a task belong to, where that is known.
+        groups: Which of two groups the private participants of a task belong to, where that is known.
     """
 
     name: str
@@ -97,7 +97,7 @@ def readers(private: int = 100, public: int = 40, seconds: float = 600.0, names:
 
 
 def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
-    """Return everybody's first EyeTribe run: every second person is public, the others private."""
+    """Return each participant's first EyeTribe run: every second participant is public, the others private."""
     table = extract_corpus(Corpus.of(first_runs(path))).table
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(names)
     steps = int(np.median([len(series.values) for series in table.series()]))
@@ -105,13 +105,13 @@ def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
     even = np.arange(len(first.keys)) % 2 == 0
     fill = first.values[even].mean(axis=(0, 1))
     panel = panel_of(table, ranges, steps, fill)
-    public, source = panel.values[even], "EyeTribe runs, every second person"
+    public, source = panel.values[even], "EyeTribe runs, every second participant"
     design, wavelets = learn([public], ranges, source), learn([public], ranges, source, HAAR)
     return People("EyeTribe runs", ranges, design, wavelets, public, {"attention": panel.values[~even]}, ())
 
 
 def first_runs(path: Path) -> list[Recording]:
-    """Return everybody's first EyeTribe run."""
+    """Return each participant's first EyeTribe run."""
     found: dict[str, Recording] = {}
     for recording in eyetribe(path):
         found.setdefault(recording.observer, recording)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People to be told apart: those who looked for objects in a headset, or simulated ones.
+"""Participants to be told apart: those who looked for objects in a headset, or simulated ones.
 
-The recordings of Wilson et al. 2024 (26 people, four trials of 90 s, 72 Hz) are not at hand. In their place:
+The recordings of Wilson et al. 2024 (26 participants, four trials of 90 s, 72 Hz) are not at hand. In their place:
 
-- ``vr``: 16 people in four sessions (Schuetz et al. 2024); the trials of a session are joined, and its first 90 s are
-  one record. What objects were hit is known.
-- ``simulated``: as many people as in the paper, on four days, before a scene that all see, in a headset at 72 Hz.
+- ``vr``: 16 participants in four sessions (Schuetz et al. 2024); the trials of a session are joined, and its first 90 s
+  are one record. What objects were hit is known.
+- ``simulated``: as many participants as in the paper, on four days, before a scene that all see, in a headset at 72 Hz.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _MARGIN_S = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdentitySet:
-    """Records of people, and how they differ from the paper's.
+    """Records of participants, and how they differ from the paper's.
 
     Attributes:
         name: Short name.
         title: What they are, for tables.
         differs: How they differ from those of the paper.
-        plane: What the eyes can reach, as the field of a veil that needs one.
+        plane: What the eyes can reach, as the field of a mechanism that needs one.
         trials: The records; their sessions are the folds.
-        rooms: What was hit in a record, by person and session, where that is known.
+        rooms: What was hit in a record, by participant and session, where that is known.
     """
 
     name: str
@@ -53,7 +53,7 @@ class IdentitySet:
     rooms: Mapping[tuple[str, str], VrSession] = field(default_factory=dict)
 
     def some(self, people: int) -> IdentitySet:
-        """Return the set with so many people at most."""
+        """Return the set with this many participants at most."""
         kept = sorted({trial.person for trial in self.trials})[:people]
         return replace(
             self,
@@ -80,9 +80,9 @@ def vr_people(folder: Path, seconds: float = SECONDS) -> IdentitySet:
     people = len({person for person, _ in rooms})
     return IdentitySet(
         name="vr",
-        title=f"{people} people x 4 sessions in a headset, searching for objects (Schuetz et al. 2024)",
+        title=f"{people} participants x 4 sessions in a headset, searching for objects (Schuetz et al. 2024)",
         differs=(
-            "other people, task and headset than the paper's 26; trials of one session are joined to records of "
+            "other participants, task and headset than the paper's 26; trials of one session are joined to records of "
             f"{seconds:g} s; sessions have their own calibration, the paper's trials share one; about 90 Hz, not 72"
         ),
         plane=headset(50, 50),
@@ -94,7 +94,7 @@ def vr_people(folder: Path, seconds: float = SECONDS) -> IdentitySet:
 def simulated_people(
     people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = SECONDS, seed: int = 8
 ) -> IdentitySet:
-    """Return simulated people before one scene, each session on another day."""
+    """Return simulated participants before one scene, each session on another day."""
     tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=PAPERS_RATE_HZ)
     study = SimulatedStudy(people, 1, sessions, 1, tracker, seconds + _MARGIN_S, seed)
     trials = tuple(
@@ -103,9 +103,9 @@ def simulated_people(
     )
     return IdentitySet(
         name="simulated",
-        title=f"{people} simulated people x {sessions} days in a headset",
+        title=f"{people} simulated participants x {sessions} days in a headset",
         differs=(
-            "these eyes do not exist: they differ by as much as the simulator was told, and look at a still scene; "
+            "these participants are simulated, as different as the simulator makes them, and look at a still scene; "
             "each record is of another day with another calibration, the paper's trials follow one another"
         ),
         plane=tracker.geometry,

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streams to judge veils on: a headset, a laboratory screen, and simulated people.
+"""Streams to judge mechanisms on: a headset, a laboratory screen, and simulated participants.
 
-- ``vr``: 16 people who look for objects in a virtual room (Schuetz et al. 2024), a headset at about 90 Hz. Gaze is
-  taken in the head's frame, ±25 degrees at 26.7 pixels a degree, so 1336 x 1336 pixels; gaze beyond is put on the
+- ``vr``: 16 participants who look for objects in a virtual room (Schuetz et al. 2024), a headset at about 90 Hz. Gaze
+  is taken in the head's frame, ±25 degrees at 26.7 pixels a degree, so 1336 x 1336 pixels; gaze beyond is put on the
   edge. The trials of a session are joined, the first 120 s are kept. Sessions without any tracked gaze are left out,
-  and of the others, ordered by person and session, every second one is taken: 31.
+  and of the others, ordered by participant and session, every second one is taken: 31.
 - ``lund``: the 23 recordings on images and videos of Andersson et al. 2017, 500 Hz, 1024 x 768 pixels. Lost gaze at
   (0, 0), blinks by the label of expert RA, and gaze more than 50 pixels off the screen are missing.
-- ``simulated``: 20 people of our simulator, each before a scene of their own for 60 s, 60 Hz, 1280 x 720 pixels.
+- ``simulated``: 20 participants of our simulator, each before a scene of their own for 60 s, 60 Hz, 1280 x 720 pixels.
 
-What the tracker lost is missing (NaN), never (0, 0), and its time stays: that is what a live veil would meet.
+What the tracker lost is missing (NaN), never (0, 0), and its time stays: that is what a live mechanism would meet.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SIMULATED_SCREEN = screen(1280, 720, 518, 291, 600)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamSet:
-    """Some streams on one plane.
+    """Some streams on one viewing plane.
 
     Attributes:
         name: Short name: vr, lund or simulated.
@@ -60,11 +60,11 @@ class StreamSet:
 
     @property
     def plane(self) -> Geometry:
-        """The plane of all of them."""
+        """The viewing plane of all of them."""
         return self.recordings[0].geometry
 
     def some(self, count: int) -> StreamSet:
-        """Return the set with so many recordings at most, spread over the whole."""
+        """Return the set with this many recordings at most, spread over the whole."""
         step = max(1, -(-len(self.recordings) // count))
         return replace(self, recordings=self.recordings[::step])
 
@@ -111,7 +111,7 @@ def _on_screen(recording: Recording, blink: NDArray[np.bool_]) -> Recording:
 def simulated_recordings(
     people: int = SIMULATED_PEOPLE, seconds: float = SIMULATED_SECONDS, seed: int = 6
 ) -> tuple[Recording, ...]:
-    """Return the streams of simulated people, each before another scene."""
+    """Return the streams of simulated participants, each before another scene."""
     tracker = replace(TRACKERS["remote"], name="remote-60", rate_hz=60, geometry=_SIMULATED_SCREEN)
     recordings = []
     for number, person in enumerate(Population(seed).observers(people)):

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far veiled gaze is from the true gaze, over promises: every veil, every setting, many repeats.
+"""How far veiled gaze is from the true gaze, over guarantees: every mechanism, every setting, many repeats.
 
 **RMSE** of a set is pooled over all its samples with gaze, so a long recording counts more than a short one: the root
 of the mean squared distance. It is taken for each repeat; reported are the mean over repeats, its standard error over
-repeats (noise), and the standard error over recordings (people; linearised, recordings as clusters). **CC** is the
-correlation of a person's veiled and raw saliency map, as mean over recordings and repeats.
+repeats (noise), and the standard error over recordings (participants; linearised, recordings as clusters). **CC** is
+the correlation of a participant's veiled and raw saliency map, as mean over recordings and repeats.
 
-Two references need no veil: "always the centre" (above it, a stream is worse than nothing) and each recording's own
-mean, which no veil may know.
+Two references need no mechanism: "always the centre" (above it, a stream is worse than nothing) and the recording's own
+mean, which no mechanism may know.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RADII: Final = (60.0, 300.0)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Setting:
-    """One promise: in every window of so many seconds, moving all gaze by up to the radius costs ε."""
+    """One guarantee: in every window of this many seconds, moving all gaze by up to the radius costs ε."""
 
     radius: float
     window: float
@@ -55,7 +55,7 @@ def settings(
 
 
 class Run(Protocol):
-    """A veil over a whole stream: arrays in, arrays out."""
+    """A mechanism over a whole stream: arrays in, arrays out."""
 
     def __call__(
         self, noise: NoiseSource, t: FloatArray, x: FloatArray, y: FloatArray
@@ -65,17 +65,17 @@ class Run(Protocol):
 
 
 Contender = Callable[[Space, Setting, float], Run]
-"""What makes a veil for a space, a promise and a nominal rate of samples."""
+"""What makes a mechanism for a space, a guarantee and a nominal rate of samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One veil at one setting on one set.
+    """One mechanism at one setting on one set.
 
     Attributes:
         streams: Name of the set.
-        veil: Name of the veil.
-        setting: The promise.
+        veil: Name of the mechanism.
+        setting: The guarantee.
         rmse: Pooled root mean square error in pixels, mean over repeats.
         repeat_se: Its standard error over repeats; NaN for one.
         recording_se: Its standard error over recordings.
@@ -117,13 +117,13 @@ def measure(
 
     Args:
         sets: The streams.
-        contenders: Veils by name; with several workers they must be importable (not made on the spot).
+        contenders: Mechanisms by name; with several workers they must be importable (not made on the spot).
         chosen: The settings.
         repeats: How often, with other noise.
         seed: All noise follows from it.
         maps: Whether saliency maps are compared as well, which takes longer.
         workers: How many processes.
-        tell: Told how many streams are done.
+        tell: Called with how many streams are done.
     """
     if repeats < 1 or workers < 1:
         raise OptionError(f"at least one repeat and one worker are needed, not {repeats} and {workers}")

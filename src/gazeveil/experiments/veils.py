@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Veils by the names that experiments use: ``none``, presets, Kaleido's own algorithm, or any registered veil."""
+"""Mechanisms by the names that experiments use: ``none``, presets, Kaleido's own algorithm, or any registered veil."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gazeveil.samples.space import space_of
 NONE: Final = "none"
 _PROMISES: Final = ("lphu", "mpmu", "hplu")
 KALEIDO: Final = tuple(f"kaleido-{name}" for name in _PROMISES)
-"""Kaleido's own algorithm, made sound, at the promises that the presets keep by the clock."""
+"""Kaleido's own algorithm, corrected, at the guarantees that the presets keep by the clock."""
 
 VEILS: Final = (
     NONE,
@@ -29,16 +29,16 @@ VEILS: Final = (
         for strength in ("low", "high")
     ),
 )
-"""Kaleido, our clock at the same promises, and the four veils of Wilson et al. 2024 at two strengths."""
+"""Kaleido, our clock at the same guarantees, and the four mechanisms of Wilson et al. 2024 at two strengths."""
 
 
 def veil_names() -> list[str]:
-    """Return all names of veils."""
+    """Return all names of mechanisms."""
     return [NONE, *KALEIDO, *PRESETS, *MECHANISMS.names()]
 
 
 def kind_of(name: str) -> type[SampleMechanism] | None:
-    """Return which mechanism a name stands for; None for no veil.
+    """Return which mechanism a name stands for; None for no mechanism.
 
     Raises:
         UnknownName: If there is none of that name.
@@ -55,7 +55,7 @@ def kind_of(name: str) -> type[SampleMechanism] | None:
 
 
 def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None) -> SampleMechanism | None:
-    """Return a veil by name for gaze on a plane in degrees; None for no veil.
+    """Return a mechanism by name for gaze on a viewing plane in degrees; None for no mechanism.
 
     Args:
         name: Its name.

@@ -78,9 +78,9 @@ def find(  # noqa: PLR0912, PLR0915  (one compiled loop)
 ) -> tuple[int, int, int]:
     """Fill the tables of events and the flags of the samples; return how many fixations, saccades and blinks.
 
-    ``pupil`` is empty if there is none; ``plane`` is left, top, right, bottom of what is not an error; ``rules``
-    are radius, shortest fixation, longest gap, longest saccade, smallest amplitude, slowest peak velocity, span of a
-    velocity, shortest and longest blink.
+    ``pupil`` is empty if there is none; ``plane`` is left, top, right, bottom of what is not an error;
+    ``rules`` are radius, shortest fixation, longest gap, longest saccade, smallest amplitude, slowest peak velocity,
+    span of a velocity, shortest and longest blink.
     """
     radius, shortest, gap, longest, smallest, slowest, span, blink_short, blink_long = rules
     left, top, right, bottom = plane

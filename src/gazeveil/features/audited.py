@@ -267,7 +267,7 @@ def fpa_as_published(epsilon: float = 1.0, kept: int = 3) -> Subject:
 
 @auditable("features-c-fpa-as-published")
 def c_fpa_as_published(epsilon: float = 1.0, kept: int = 2) -> Subject:
-    """Chunks of one person paid for once (errata B2, B4), claiming ε."""
+    """Chunks of one participant paid for once (errata B2, B4), claiming ε."""
     return _published("c-fpa-as-published", epsilon, kept=kept, chunk=_CHUNK)
 
 
@@ -287,7 +287,7 @@ def group(epsilon: float = 1.0, delta: float = 1e-3, people: int = 20) -> Subjec
 
 @auditable("features-own")
 def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
-    """A person's own series through few public directions."""
+    """A participant's own series through few public directions."""
     mechanism = ParticipantSeries(epsilon=epsilon, delta=delta, design=toy_design(), stretch=stretch or None)
     runner = Sphere(mechanism)
     pairs = _opposites(mechanism.design, mechanism.stretch, mechanism.plan().shapes)
@@ -296,7 +296,7 @@ def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
 
 @lru_cache(maxsize=1)
 def toy_design() -> Design:
-    """Return a design of two features over few steps, from waves instead of people."""
+    """Return a design of two features over few steps, from waves instead of participants."""
     t = np.arange(_STEPS) / _STEPS
     ranges = Ranges.of({name: Range(0.0, 1.0, "made up for the auditor") for name in ("first", "second")})
     tasks = []

@@ -20,7 +20,7 @@ def shapes(kind: str, steps: int, count: int) -> FloatArray:
     """Return orthonormal rows: the first cosines of the DCT-II, or the coarsest Haar wavelets.
 
     Raises:
-        OptionError: If the kind is unknown, or there are not so many.
+        OptionError: If the kind is unknown, or there are not this many.
     """
     if not 1 <= count <= steps:
         raise OptionError(f"{steps:,} steps have from 1 to {steps:,} shapes, not {count:,}")
@@ -37,7 +37,7 @@ def shapes(kind: str, steps: int, count: int) -> FloatArray:
 
 @lru_cache(maxsize=512)
 def seen_energy(kind: str, steps: int, count: int, changed: int) -> float:
-    """Return how much of the energy of any stretch of so many changed steps the shapes see, at most.
+    """Return how much of the energy of any stretch of this many changed steps the shapes see, at most.
 
     The largest eigenvalue over all places where the stretch may lie, and a little more for rounding; never above 1.
     """
@@ -52,7 +52,7 @@ def seen_energy(kind: str, steps: int, count: int, changed: int) -> float:
 
 @lru_cache(maxsize=128)
 def left_by_averaging(kind: str, steps: int, count: int, width: int) -> FloatArray:
-    """Return which share of every shape's energy is left in moving means over so many steps: little of fast ones."""
+    """Return which share of every shape's energy is left in moving means over this many steps: little of fast ones."""
     rows = shapes(kind, steps, count)
     span = min(max(width, 1), steps)
     sums = np.concatenate([np.zeros((count, 1)), np.cumsum(rows, axis=1)], axis=1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bins: short, non-overlapping statistics with finite reach, the only thing a promise about raw gaze can rest on.
+"""Bins: short, non-overlapping statistics with finite reach, the only thing a guarantee about raw gaze can rest on.
 
 In overlapping windows one raw sample touches 60 rows, and a detector that looks back without limit lets it touch all
 later ones (errata B10). Here a change of some seconds of raw gaze changes at most `BinRules.touched` bins: velocities
@@ -68,7 +68,7 @@ class BinRules:
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", Unit(self.unit))
         if self.unit is Unit.PIXEL:
-            raise OptionError("bins are in degrees or in fractions of the plane, not in pixels")
+            raise OptionError("bins are in degrees or in fractions of the viewing plane, not in pixels")
         for name, value in asdict(self).items():
             if name != "unit" and not (np.isfinite(value) and value > 0):
                 raise OptionError(f"{name} must be a number above 0, not {value!r}")
@@ -86,7 +86,7 @@ class BinRules:
         return max(self.min_fixation + 3.0 * self.max_step, self.max_blink) + 1e-5
 
     def touched(self, seconds: float) -> int:
-        """Return how many bins a change of so many seconds of raw gaze can change, at most."""
+        """Return how many bins a change of this many seconds of raw gaze can change, at most."""
         if not (math.isfinite(seconds) and seconds >= 0):
             raise OptionError(f"a stretch of gaze lasts from 0 seconds up, not {seconds!r}")
         return math.floor((seconds + self.reach) / self.width) + 2
@@ -160,12 +160,12 @@ def extract_bin_corpus(
 
 
 def rules_for(recording: Recording) -> BinRules:
-    """Return rules in degrees where the geometry knows them, else in fractions of the plane."""
+    """Return rules in degrees where the geometry knows them, else in fractions of the viewing plane."""
     return usual_rules(degrees=recording.geometry.knows_degrees)
 
 
 def usual_rules(*, degrees: bool, width: float = 0.5) -> BinRules:
-    """Return the usual rules, in degrees or in fractions of a plane, which has about 40 degrees."""
+    """Return the usual rules, in degrees or in fractions of a viewing plane, which has about 40 degrees."""
     return BinRules(width=width) if degrees else BinRules(Unit.FRACTION, threshold=30.0 / 40.0, width=width)
 
 
@@ -177,7 +177,7 @@ def bin_ranges(
     Args:
         rules: How the bins are made.
         pupil_range: Plausible pupil sizes in the tracker's unit; None leaves that channel out.
-        geometry: The plane, if it is known; by default a screen of 40 x 40 degrees.
+        geometry: The viewing plane, if it is known; by default a screen of 40 x 40 degrees.
     """
     degrees, width = rules.unit is Unit.DEGREE, rules.width
     scale = 1.0 if degrees else 1.0 / 40.0
@@ -185,7 +185,7 @@ def bin_ranges(
     if geometry is not None:
         left, top, right, bottom = geometry.in_unit(rules.unit).extent()
     across, down = 0.1 * (right - left), 0.1 * (bottom - top)
-    plane = "the plane, and a tenth of it beyond each edge for a tracker's error"
+    plane = "the viewing plane, and a tenth of it beyond each edge for a tracker's error"
     way = "gaze travels less than 80 degrees a second over half a second, even in search"
     events = "at most 6 fixations and saccades a second (Rayner 1998), and one more by chance of the bin's edges"
     most = math.floor(6 * width) + 1

@@ -65,7 +65,7 @@ class ChunkedSeries(SeriesMechanism):
         return laplace_scale(self.epsilon, change)
 
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that the noise promises for a stretch of so many steps, at the same δ."""
+        """Return the ε that the noise guarantees for a stretch of this many steps, at the same δ."""
         if changed == self.changed:
             return exact(self.epsilon)
         change = self.sensitivity(changed)
@@ -74,7 +74,7 @@ class ChunkedSeries(SeriesMechanism):
         return pure_epsilon(self.scale, change)
 
     def touched(self, changed: int) -> int:
-        """Return how many chunks a stretch of so many steps meets at most: one more than fit in (erratum B11)."""
+        """Return how many chunks a stretch of this many steps meets at most: one more than fit in (erratum B11)."""
         return min(self.chunks, -(-(changed - 1) // self.chunk) + 1)
 
     def squared_change(self, changed: int) -> Fraction:
@@ -97,7 +97,7 @@ class ChunkedSeries(SeriesMechanism):
         return self.features * (root_up(self.kept * touched * square) + slack)
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
         table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
         return np.clip(self.read(self.measure(table, noise)), 0.0, 1.0).swapaxes(1, 2)
 

@@ -22,7 +22,7 @@ _RATE = "fixations last 0.2-0.3 s in most tasks and rarely less than 0.15 s (Ray
 _KIND = "one kind of saccade: in no common task are there more than 4 a second of it"
 _SHARE = "a share"
 _AMPLITUDE = "most natural saccades are below 15 deg (Bahill 1975), reading 2 deg, scenes 4-6 deg"
-_DURATION = "0.1 s is the shortest by rule; means are 0.2-0.5 s, seconds when somebody stares"
+_DURATION = "0.1 s is the shortest by rule; means are 0.2-0.5 s, seconds when a participant stares"
 _SPREAD = "gaze of a fixation stays within its radius: a variance of at most the radius squared"
 _PUPIL_VAR = "pupil unrest is about 0.1-0.3 mm within seconds; scaled by the width of the pupil's range"
 _BLINK = "a blink lasts at most 0.5 s by rule"
@@ -39,14 +39,14 @@ def declared_ranges(
 
     Args:
         window: Seconds; the longest fixation and the counts of words grow with it.
-        unit: Whether gaze is in degrees or in fractions of the plane.
-        radius: Of a fixation, in that unit; by default 1 degree, or 0.01 of the plane.
+        unit: Whether gaze is in degrees or in fractions of the viewing plane.
+        radius: Of a fixation, in that unit; by default 1 degree, or 0.01 of the viewing plane.
         pupil_range: Plausible pupil sizes in the tracker's unit. The default is in millimetres; for arbitrary units
             give what the tracker's maker says, or None to leave the four pupil features undeclared.
     """
     unit = Unit(unit)
     if unit is Unit.PIXEL:
-        raise OptionError("features are in degrees or in fractions of the plane, not in pixels")
+        raise OptionError("features are in degrees or in fractions of the viewing plane, not in pixels")
     if not window > 0:
         raise OptionError(f"a window lasts longer than nothing, not {window!r} s")
     degrees = unit is Unit.DEGREE

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A feature table in one glance: how large each feature is, how far it varies, and how much its range would clip.
 
-These are true numbers of true people. They are for whoever holds the data, not for publishing.
+These are true numbers of true participants. They are for whoever holds the data, not for publishing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The public design of a low-rank release: what feature series are like, learnt from people outside the release.
+"""The public design of a low-rank release: what feature series are like, learnt from participants outside the release.
 
 A design holds declared ranges, the mean, the directions in which series vary and by how much, and where to clip. It is
 shipped with every release made from it, and its digest stands in the recipe. A design that does not fit costs accuracy,
-never privacy; one learnt from the people who are to be protected costs everything. So learn it from simulated or
+never privacy; one learnt from the participants who are to be protected costs everything. So learn it from simulated or
 published recordings (`gazeveil.features.learning`).
 """
 
@@ -36,7 +36,7 @@ _FORMAT = "gazeveil-feature-design"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ball:
-    """Where vectors are clipped, and what clipping does to public people's vectors.
+    """Where vectors are clipped, and what clipping does to public participants' vectors.
 
     Attributes:
         size: How many directions (of whole series), or components (of single steps), a vector has.
@@ -81,7 +81,7 @@ class Design:
         rest: The energy a value that lies outside all directions.
         series_balls: Where to clip whole series, in the first directions, weighted.
         step_balls: Where to clip single steps, in the first components, weighted.
-        source: Where the public people come from.
+        source: Where the public participants come from.
     """
 
     ranges: Ranges
@@ -156,7 +156,10 @@ class Design:
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
     def coordinates(self, values: FloatArray, count: int) -> FloatArray:
-        """Return the first weighted coordinates of series, person by step by feature from 0 to 1; one row a person."""
+        """Return the first weighted coordinates of series, participant by step by feature from 0 to 1.
+
+        One row a participant.
+        """
         parts = np.einsum("kt,ntf,fp->nkp", self.time, values - self.mean, self.components, optimize=True)
         shape, component = self.directions
         return np.asarray(parts[:, shape[:count], component[:count]] * self.weights[:count])
@@ -220,10 +223,10 @@ def nine_of_ten(error: float, left: FloatArray, values: int, strange: float = 0.
 
     The squared error is then a weighted sum of chi-squares, whose weights are the energies left in each coordinate; it
     has about as many degrees of freedom as coordinates matter (Satterthwaite), and Wilson and Hilferty's cube gives its
-    quantiles. What lies outside all directions is spread over so many values that it hardly varies.
+    quantiles. What lies outside all directions is spread over this many values that it hardly varies.
 
-    New tasks and people are not drawn from the public ones: ``strange`` widens the interval, as an independent factor
-    whose logarithm lies within so much of 0 for 9 of 10.
+    New tasks and participants are not drawn from the public ones: ``strange`` widens the interval, as an independent
+    factor whose logarithm lies within so much of 0 for 9 of 10.
     """
     freedom = (values * error * error) ** 2 / max(float(np.square(left).sum()), 1e-300)
     slack = 2 / (9 * max(freedom, 1e-9))

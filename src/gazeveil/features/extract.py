@@ -58,10 +58,10 @@ def extract(
         window: Seconds a window lasts.
         step: Seconds from one window to the next.
         rules: What fixations, saccades and blinks are; by default in degrees where the geometry knows them, else in
-            fractions of the plane as published.
+            fractions of the viewing plane as published.
         quality: Which windows are usable.
-        task: What the person did; by default the stimulus.
-        group: Which group the person belongs to, for comparisons.
+        task: What the participant did; by default the stimulus.
+        group: Which group the participant belongs to, for comparisons.
         most: No more windows than this.
 
     Raises:
@@ -90,7 +90,7 @@ def extract_corpus(
     tell: Progress | None = None,
     engine: MapsRecordings | None = None,
 ) -> Extracted:
-    """Compute the 52 features of every recording of a corpus; recordings that cannot be used are told, not hidden.
+    """Compute the 52 features of every recording of a corpus; recordings that cannot be used are reported, not hidden.
 
     Args:
         corpus: The recordings; one is in memory at a time.
@@ -112,7 +112,7 @@ def extract_corpus(
 
 
 def rules_of(corpus: Corpus) -> EventRules:
-    """Return rules in degrees if every geometry of the corpus knows them, else in fractions of the plane."""
+    """Return rules in degrees if every geometry of the corpus knows them, else in fractions of the viewing plane."""
     known = all(part.label.geometry.knows_degrees for part in corpus.parts)
     return EventRules.in_degrees() if known else EventRules.in_fractions()
 

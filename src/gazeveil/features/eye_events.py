@@ -5,7 +5,7 @@
 A fixation is a stretch in which gaze stays within a radius of the centroid so far; a saccade is what lies between two
 fixations that follow one another closely; a blink is a loss of the eye that lasts as long as one. The general
 detectors of `gazeveil.gaze.events` end a fixation at every lost sample and do not look inside it; these features need
-both, so there is one pass of their own. It has unbounded reach (errata B10): no promise about a stretch of raw gaze
+both, so there is one pass of their own. It has unbounded reach (errata B10): no guarantee about a stretch of raw gaze
 can be built on it, only on `gazeveil.features.bins`.
 """
 
@@ -30,7 +30,7 @@ class EventRules:
     """What counts as a fixation, a saccade and a blink. Lengths are in ``unit``, times in seconds.
 
     Attributes:
-        unit: ``deg`` or ``norm`` (fractions of the plane).
+        unit: ``deg`` or ``norm`` (fractions of the viewing plane).
         radius: Farthest that gaze may be from the centroid of its fixation.
         min_velocity: Slowest peak velocity of a saccade, per second.
         min_fixation: Shortest fixation.
@@ -58,7 +58,7 @@ class EventRules:
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", Unit(self.unit))
         if self.unit is Unit.PIXEL:
-            raise OptionError("features are in degrees or in fractions of the plane, not in pixels")
+            raise OptionError("features are in degrees or in fractions of the viewing plane, not in pixels")
         for name, value in asdict(self).items():
             if name != "unit" and not (np.isfinite(value) and value >= 0):
                 raise OptionError(f"{name} must be a number from 0 up, not {value!r}")
@@ -72,7 +72,7 @@ class EventRules:
 
     @staticmethod
     def in_fractions() -> EventRules:
-        """As published: 0.01 of the plane, and 2 planes a second."""
+        """As published: 0.01 of the viewing plane, and 2 viewing planes a second."""
         return EventRules(Unit.FRACTION, radius=0.01, min_velocity=2.0)
 
     @staticmethod
@@ -91,7 +91,7 @@ class EyeEvents:
 
     Attributes:
         t: Times of the samples.
-        errors: Which samples have no gaze, or gaze far off the plane.
+        errors: Which samples have no gaze, or gaze far off the viewing plane.
         repeats: Which samples repeat the one before exactly.
         fixations: Onset, offset, centre x and y, variance of x and y, mean and variance of the pupil.
         saccades: Onset, way across, way down, amplitude, peak velocity.
@@ -163,7 +163,10 @@ def samples_of(recording: Recording, unit: Unit) -> tuple[FloatArray, FloatArray
 
 
 def plane_of(recording: Recording, unit: Unit) -> FloatArray:
-    """Return the part of the plane where gaze can be: half a plane beyond each edge, if the edges are known."""
+    """Return the part of the viewing plane where gaze can be.
+
+    Half a viewing plane beyond each edge, if the edges are known.
+    """
     geometry = recording.geometry
     knows_edges = geometry.unit is not Unit.DEGREE or geometry.fov_x_deg is not None or geometry.width_mm is not None
     if not knows_edges or (unit is Unit.DEGREE and not geometry.knows_degrees):

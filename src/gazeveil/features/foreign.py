@@ -129,7 +129,7 @@ def read_foreign(source: Any, how: ForeignFeatures, stimulus: str, remarks: list
 
 
 def open_public(source: Path, how: ForeignFeatures, stimulus: str) -> FeatureTable:
-    """Read the table of public people; what cannot be read is an error here.
+    """Read the table of public participants; what cannot be read is an error here.
 
     Raises:
         InputError: If there is nothing, or a column is missing.

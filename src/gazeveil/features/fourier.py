@@ -47,7 +47,7 @@ def coordinates(series: FloatArray, kept: int) -> FloatArray:
 
 
 def series(parts: FloatArray, steps: int) -> FloatArray:
-    """Return the series of so many steps that has these coordinates, and nothing in the other bins."""
+    """Return the series of this many steps that has these coordinates, and nothing in the other bins."""
     if steps == 1:
         return parts
     kept = parts.shape[-1] // 2 + 1
@@ -70,7 +70,7 @@ def orthonormal(steps: int, kept: int) -> FloatArray:
 
 @lru_cache(maxsize=256)
 def slow_share(steps: int, kept: int, changed: int) -> float:
-    """Return how much of the energy of a change of so many consecutive steps the first bins can see, at most.
+    """Return how much of the energy of a change of this many consecutive steps the first bins can see, at most.
 
     It is the largest eigenvalue of the basis restricted to those steps, the same wherever they lie, since a shift in
     time only turns the sines and cosines of a bin into one another. A little is added for rounding.

@@ -50,8 +50,8 @@ class GroupPlan:
     """What will be done, and how well: public numbers.
 
     Attributes:
-        ball: Where people's coordinates are clipped.
-        noise: The noise on the sum of people's integers.
+        ball: Where participants' coordinates are clipped.
+        noise: The noise on the sum of participants' integers.
         trust: How much of every noisy coordinate is kept, from 0 to 1.
         error: The error to expect, as a part of the declared ranges: root mean square over steps and features.
         interval: Between which errors 9 of 10 groups are expected to lie.
@@ -138,7 +138,7 @@ class GroupSeries:
         return np.where((squares > BOUND * BOUND)[:, None], whole - np.sign(whole), whole)
 
     def measure(self, values: FloatArray, people: int, noise: NoiseSource, times: int = 1) -> FloatArray:
-        """Return the noisy sum of everybody's coordinates, from a series each: by steps by features from 0 to 1.
+        """Return the noisy sum of each participant's coordinates, from a series each: by steps by features from 0 to 1.
 
         A participant of the public mean adds nothing to the sum, so whoever is absent need not be there. With
         ``times``, as many rows, each with noise of its own: a release has one, an audit very many.
@@ -164,7 +164,7 @@ class GroupSeries:
         return GroupEstimate(np.clip(self.design.series(rows)[0], 0.0, 1.0), plan.sd, public)
 
     def to_dict(self, people: int) -> dict[str, Any]:
-        """Return the mechanism and its parameters for so many participants as plain values."""
+        """Return the mechanism and its parameters for this many participants as plain values."""
         plan = self.plan(people)
         return {
             "mechanism": self.name,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Learning a public design from public people's series."""
+"""Learning a public design from public participants' series."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def learn(tasks: Sequence[FloatArray], ranges: Ranges, source: str, kind: str = 
     """Return the design that public series suggest.
 
     Args:
-        tasks: For every public task the series of people, person by step by feature, from 0 to 1, nothing missing.
+        tasks: For every public task the series of participants, participant by step by feature, from 0 to 1, nothing
+            missing.
         ranges: The declared ranges that scaled them.
         source: Where they come from, in words.
         kind: Which shapes over time to use.
@@ -41,7 +42,7 @@ def learn(tasks: Sequence[FloatArray], ranges: Ranges, source: str, kind: str = 
     """
     tasks = [np.asarray(series, dtype=np.float64) for series in tasks if len(series)]
     if sum(len(series) for series in tasks) < 2:
-        raise InputError("a design needs the series of at least two public people")
+        raise InputError("a design needs the series of at least two public participants")
     steps, features = tasks[0].shape[1:]
     if features != len(ranges) or any(series.shape[1:] != (steps, features) for series in tasks):
         raise InputError("all public series need the same steps, and a declared range for every feature")
@@ -70,7 +71,7 @@ def learn(tasks: Sequence[FloatArray], ranges: Ranges, source: str, kind: str = 
 
 
 def learn_from(table: FeatureTable, ranges: Ranges, steps: int, source: str, kind: str = COSINES) -> Design:
-    """Return the design that a table of public people's features suggests, for series of so many steps.
+    """Return the design that a table of public participants' features suggests, for series of this many steps.
 
     Raises:
         InputError: If the table has too few series, or no usable value.
@@ -121,7 +122,10 @@ def _ball(size: int, quantile: float, radius: float, whole: FloatArray, clipped:
 
 
 def _between(tasks: list[FloatArray], energies: FloatArray) -> FloatArray:
-    """Return the variance of tasks' means, less what sampling people adds; a quarter of the energy for one task."""
+    """Return the variance of tasks' means, less what sampling participants adds.
+
+    A quarter of the energy for one task.
+    """
     if len(tasks) < 2:
         return energies / 4
     means = np.array([parts.mean(axis=0) for parts in tasks])

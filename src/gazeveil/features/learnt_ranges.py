@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges of foreign features learnt from public people: what is written is a declaration that a person can check."""
+"""Ranges of foreign features learnt from public participants.
+
+What is written is a declaration to be checked.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from gazeveil.features.ranges import Range, Ranges
 
 PERCENTILES: Final = (1.0, 99.0)
 MARGIN: Final = 0.1
-"""By how much of its width a range is wider on each side than what public people have."""
+"""By how much of its width a range is wider on each side than what public participants have."""
 LOGARITHMIC: Final = 100.0
 """From this ratio of its ends on, a positive range is taken on a logarithmic scale."""
 _DIGITS = 4
@@ -35,10 +38,12 @@ def learn_ranges(
     rows: int | None = None,
     features: Sequence[str] | None = None,
 ) -> ForeignFeatures:
-    """Return the declaration that a table of public people suggests. Never give the people who are to be protected.
+    """Return the declaration that a table of public participants suggests.
+
+    Never give the participants who are to be protected.
 
     Args:
-        source: The table of public people: a file, or a folder with a file a participant.
+        source: The table of public participants: a file, or a folder with a file a participant.
         about: Where they come from, in words; it is published.
         participant: The column that identifies the participant.
         stimulus: The column that identifies the stimulus, if any.
@@ -72,7 +77,7 @@ def learn_ranges(
         if len(known) < 2 or known.min() == known.max():
             if features is None:
                 continue
-            raise InputError(f"{name!r} does not vary among public people", hint="declare its range by hand")
+            raise InputError(f"{name!r} does not vary among public participants", hint="declare its range by hand")
         found[name] = _range(known)
     if not found:
         raise InputError(f"{source} has no column of numbers that vary", hint="say which with --features")

@@ -25,7 +25,8 @@ class Feature:
 
     Attributes:
         name: Its column.
-        unit: ``gaze`` stands for the unit of gaze (degrees, or fractions of the plane), ``pupil`` for the pupil's.
+        unit: ``gaze`` stands for the unit of gaze (degrees, or fractions of the viewing plane), ``pupil`` for the
+            pupil's.
         meaning: What it is, in words.
         undefined: When it is NaN; empty if never.
     """

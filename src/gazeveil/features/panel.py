@@ -4,8 +4,8 @@
 
 Whatever is not known about a series is filled with a public value, step by step: a series that is too short at its end,
 a window that is not usable, a feature that is not defined there. Nothing is interpolated and nothing is scaled by what
-a person did, because that would carry one step's secret to others. Series longer than the public length are cut. So the
-length of a release tells nothing about the length of a recording.
+a participant did, because that would carry one step's secret to others. Series longer than the public length are cut.
+So the length of a release tells nothing about the length of a recording.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Panel:
 
     @property
     def observers(self) -> list[str]:
-        """Everybody, sorted."""
+        """Everyone, sorted."""
         return sorted({key.observer for key in self.keys})
 
 
@@ -93,7 +93,7 @@ def scaled_series(series: Series, ranges: Ranges, steps: int) -> tuple[FloatArra
 def noisy_lengths(lengths: Sequence[int], steps: int, epsilon: Number, noise: NoiseSource) -> list[int]:
     """Return how long every series was, with ε-private noise, from 0 to the public length.
 
-    A person's length can be anything from 0 to the public length, so the noise is as wide as that over ε.
+    A participant's length can be anything from 0 to the public length, so the noise is as wide as that over ε.
     """
     scale = laplace_scale(epsilon, steps)
     cut = np.minimum(np.asarray(lengths, dtype=np.int64), steps)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A person's own series through few public directions and one noise vector: the recommended mechanism.
+"""A participant's own series through few public directions and one noise vector: the recommended mechanism.
 
-Two promises, never to be mixed up. With a ``stretch`` it hides what happened within any so many consecutive steps:
+Two guarantees, never to be mixed up. With a ``stretch`` it hides what happened within any this many consecutive steps:
 every step's vector of features is clipped to a ball, and slow shapes over time get noise. Without one it hides
-everything that the person contributed: the whole series is clipped to one ball. At the level of persons it is mostly
-useless up to ε of 3: it then says little more than the public mean does, and `Plan.error` says so beforehand.
+everything that the participant contributed: the whole series is clipped to one ball. At the level of participants it is
+mostly useless up to ε of 3: it then says little more than the public mean does, and `Plan.error` says so beforehand.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit, Stretc
 from gazeveil.types import FloatArray
 
 _STRANGERS = 1.15
-"""How much more energy people have who are not in the design: its mean is theirs who are."""
+"""How much more energy participants have who are not in the design: its mean is theirs who are."""
 
 _STRANGE = 0.22
-"""How much wider than by chance alone errors of people and tasks are spread that were held out (`nine_of_ten`;
+"""How much wider than by chance alone errors of participants and tasks are spread that were held out (`nine_of_ten`;
 `gazeveil judge experiment forecast --product features`)."""
 
 SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
@@ -89,14 +89,14 @@ class ParticipantPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticipantSeries:
-    """One person's own series through few public directions.
+    """One participant's own series through few public directions.
 
     Attributes:
-        epsilon: The ε that all features of a person cost together.
+        epsilon: The ε that all features of a participant cost together.
         design: The public design.
-        delta: The δ that may be spent; with 0, or few numbers, the promise is pure.
-        stretch: How many consecutive steps the promise hides; None for all that the person contributed.
-        raw: How steps depend on raw gaze, if the promise is to be about raw gaze; it then decides the stretch.
+        delta: The δ that may be spent; with 0, or few numbers, the guarantee is pure.
+        stretch: How many consecutive steps the guarantee hides; None for all that the participant contributed.
+        raw: How steps depend on raw gaze, if the guarantee is to be about raw gaze; it then decides the stretch.
     """
 
     name: ClassVar[str] = "low-rank"
@@ -129,14 +129,14 @@ class ParticipantSeries:
 
     @property
     def unit(self) -> ProtectedUnit:
-        """What the promise protects."""
+        """What the guarantee protects."""
         if self.raw is not None:
             return StretchOfGaze(self.raw.seconds)
         return Observer() if self.stretch is None else FeatureSeries(self.stretch)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised to every person, before any data is seen."""
+        """What is guaranteed to every participant, before any data is seen."""
         return self.plan().noise.guarantee(self.unit)
 
     def plan(self) -> ParticipantPlan:
@@ -149,7 +149,7 @@ class ParticipantSeries:
         return min(plans, key=lambda plan: plan.error)
 
     def promises(self) -> list[tuple[int, Fraction]]:
-        """Return what the same noise promises for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
+        """Return what the same noise guarantees for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
         plan = self.plan()
         if self.stretch is None:
             return [(self.steps, exact(self.epsilon))]
@@ -157,13 +157,13 @@ class ParticipantSeries:
         return [(length, plan.noise.epsilon_at(self._change(plan.ball, plan.shapes, length))) for length in lengths]
 
     def receipt(self) -> list[tuple[float, Fraction]]:
-        """Return what the same noise promises for stretches of raw gaze: seconds and ε, up to the whole recording.
+        """Return what the same noise guarantees for stretches of raw gaze: seconds and ε, up to the whole recording.
 
         Raises:
-            OptionError: If the promise is not about raw gaze.
+            OptionError: If the guarantee is not about raw gaze.
         """
         if self.raw is None or self.stretch is None:
-            raise OptionError("only a promise about raw gaze has a receipt in seconds")
+            raise OptionError("only a guarantee about raw gaze has a receipt in seconds")
         plan, whole = self.plan(), self.steps * self.raw.rules.width
         usual = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, self.raw.seconds)
         some = sorted({seconds for seconds in usual if seconds < whole} | {whole})
@@ -174,16 +174,16 @@ class ParticipantSeries:
         return rows
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
         plan = self.plan()
         return self._decode(self.measure(values, noise, plan), plan)
 
     def measure(self, values: FloatArray, noise: NoiseSource, plan: ParticipantPlan) -> FloatArray:
-        """Return everybody's noisy coordinates, one row each: the only step that sees both data and noise."""
+        """Return everyone's noisy coordinates, one row each: the only step that sees both data and noise."""
         return plan.noise.add(self.coordinates(values, plan), noise)
 
     def coordinates(self, values: FloatArray, plan: ParticipantPlan) -> FloatArray:
-        """Return everybody's clipped coordinates, one row each: raw, not private."""
+        """Return everyone's clipped coordinates, one row each: raw, not private."""
         table, size = checked(values, self.design.steps, len(self.design.ranges)), plan.ball.size
         if self.stretch is None:
             return in_ball(self.design.coordinates(table, size), plan.ball.radius)
@@ -220,7 +220,7 @@ class ParticipantSeries:
         }
 
     def _change(self, ball: Ball, count: int, length: int) -> float:
-        """Return how far a stretch of so many steps moves the coordinates: each step by a ball's width at most."""
+        """Return how far a stretch of this many steps moves the coordinates: each step by a ball's width at most."""
         seen = seen_energy(self.design.kind, self.design.steps, count, length)
         return 2 * ball.radius * math.sqrt(length * seen)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from gazeveil.pictures import Picture, canvas, png
+from gazeveil.pictures import GREY, Picture, canvas, legend_below, png
 
 if TYPE_CHECKING:
     from gazeveil.features.table import FeatureTable
@@ -42,8 +42,8 @@ def group_picture(table: pl.DataFrame) -> Picture:
         start = rows["start"].to_numpy()
         plot.fill_between(start, rows["low"].to_numpy(), rows["high"].to_numpy(), alpha=0.25, linewidth=0)
         plot.plot(start, rows["mean"].to_numpy(), label="mean of the group")
-        plot.plot(start, rows["public"].to_numpy(), color="grey", linestyle="--", linewidth=0.9, label="without data")
+        plot.plot(start, rows["public"].to_numpy(), color=GREY, linestyle="--", linewidth=0.9, label="without data")
         plot.set_ylabel(name, fontsize=8)
-    axes[0, 0].legend(fontsize=8)
+    legend_below(made, axes[0, 0])
     axes[-1, 0].set_xlabel("time in s")
     return Picture(png(made))

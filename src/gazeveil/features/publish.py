@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody's own series: what noises them, what all of a participant's series cost together, and the released table.
+"""Each participant's own series: what noises them, what all of them cost together, and the released table.
 
 Columns that tell about raw gaze beside the features, such as how many samples a window had, do not leave: every row of
 a release is called usable. Names of participants, tasks and groups, and times of windows, are declared.
@@ -52,7 +52,7 @@ class ParticipantMechanism(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticipantRelease:
-    """Everybody's own series, noised. How many series a participant has is a fact of the study.
+    """Each participant's own series, noised. How many series a participant has is a fact of the study.
 
     Attributes:
         mechanism: What noises one series. Under an observer-level guarantee its ε and δ are for all series of a
@@ -82,7 +82,7 @@ class ParticipantRelease:
         return replace(self, mechanism=replace(self.mechanism, epsilon=epsilon))
 
     def each(self, series: int) -> ParticipantMechanism:
-        """Return the mechanism for one of so many series: a participant who pays for all splits ε and δ."""
+        """Return the mechanism for one of this many series: a participant who pays for all splits ε and δ."""
         if series == 1 or not isinstance(self.mechanism.guarantee.unit, Observer):
             return self.mechanism  # type: ignore[no-any-return]
         parts = {"epsilon": exact(self.mechanism.epsilon) / series}
@@ -91,7 +91,7 @@ class ParticipantRelease:
         return replace(self.mechanism, **parts)  # type: ignore[no-any-return]
 
     def guarantee(self, series: int) -> Guarantee:
-        """Return what is guaranteed to a participant, for so many series and their lengths together.
+        """Return what is guaranteed to a participant, for this many series and their lengths together.
 
         It is added up from what noises each series: that may be Gaussian noise where the whole ε and δ would have
         allowed noise without δ.
@@ -103,7 +103,7 @@ class ParticipantRelease:
         return all_of_them + PureDP(series * exact(self.length_epsilon), unit=each.unit)
 
     def to_dict(self, series: int) -> dict[str, Any]:
-        """Return the recipe as plain values: what each of so many series gets."""
+        """Return the recipe as plain values: what each of this many series gets."""
         paid = None if self.length_epsilon is None else as_text(exact(self.length_epsilon))
         return {**self.each(series).to_dict(), "series_per_participant": series, "length_epsilon": paid}
 

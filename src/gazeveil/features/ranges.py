@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What values a feature may plausibly take, declared in public before any data: sensitivity follows from this.
 
-A declared range is part of the promise: values outside are clipped to it, so one person can move a value by at most
-the width. It comes from physiology, the plane or the definition of the feature, never from the data to be protected
-(errata B1). Too narrow a range costs accuracy and is counted; it never costs privacy.
+A declared range is part of the guarantee: values outside are clipped to it, so one participant can move a value by at
+most the width. It comes from physiology, the viewing plane or the definition of the feature, never from the data to be
+protected (errata B1). Too narrow a range costs accuracy and is counted; it never costs privacy.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a mechanism for one person's own feature series is, and how far a series can change.
+"""What a mechanism for one participant's own feature series is, and how far a series can change.
 
-Values are scaled to their declared ranges first, so they lie from 0 to 1 whoever they come from. Everybody's series is
-released by itself, with noise of its own: what a person contributed touches that person's release alone, so the
-promise to one is the promise to all. ε pays for all features of a person together.
+Values are scaled to their declared ranges first, so they lie from 0 to 1 whoever they come from. Each participant's
+series is released by itself, with noise of its own: what a participant contributed touches that participant's release
+alone, so the guarantee to one is the guarantee to all. ε pays for all features of a participant together.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ STEP = 2.0**-24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesMechanism(ABC):
-    """A way of releasing one person's own series: public numbers, nothing else.
+    """A way of releasing one participant's own series: public numbers, nothing else.
 
     Attributes:
-        epsilon: The ε that all features of a person cost together.
+        epsilon: The ε that all features of a participant cost together.
         steps: How long a series is; public.
         features: How many features are released.
         delta: The δ that may be spent. 0 asks for Laplace noise, more for Gaussian noise.
-        stretch: How many consecutive steps the promise hides; None for all that the person contributed.
+        stretch: How many consecutive steps the guarantee hides; None for all that the participant contributed.
     """
 
     name: ClassVar[str]
@@ -75,26 +75,26 @@ class SeriesMechanism(ABC):
 
     @property
     def unit(self) -> ProtectedUnit:
-        """What the promise protects."""
+        """What the guarantee protects."""
         return Observer() if self.stretch is None else FeatureSeries(self.stretch)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised to every person, before any data is seen."""
+        """What is guaranteed to every participant, before any data is seen."""
         return promise(self.epsilon, self.delta, self.unit)
 
     def promises(self) -> list[tuple[int, Fraction]]:
-        """Return what the same noise promises for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
+        """Return what the same noise guarantees for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
         lengths = sorted({min(1 << j, self.steps) for j in range(self.steps.bit_length() + 1)} | {self.changed})
         return [(length, self.epsilon_for(length)) for length in lengths]
 
     @abstractmethod
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that the noise promises for a stretch of so many steps, at the same δ."""
+        """Return the ε that the noise guarantees for a stretch of this many steps, at the same δ."""
 
     @abstractmethod
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values."""
@@ -107,11 +107,11 @@ class SeriesMechanism(ABC):
 SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry(
     "feature mechanism", package="gazeveil.features.mechanisms"
 )
-"""Mechanisms for a person's own series, by name."""
+"""Mechanisms for a participant's own series, by name."""
 
 
 def promise(epsilon: Number, delta: Number, unit: ProtectedUnit) -> Guarantee:
-    """Return the promise with these numbers: pure if there is no δ."""
+    """Return the guarantee with these numbers: pure if there is no δ."""
     return ApproxDP(epsilon, delta, unit=unit) if exact(delta) else PureDP(epsilon, unit=unit)
 
 
@@ -121,14 +121,16 @@ def gaussian_scale(epsilon: Number, delta: Number, change: Fraction) -> float:
 
 
 def checked(values: FloatArray, steps: int, features: int) -> FloatArray:
-    """Return values as an array of people by steps by features, each clipped to its range.
+    """Return values as an array of participants by steps by features, each clipped to its range.
 
     Raises:
         OptionError: If the shape is another, or a value is missing: what is missing must be filled with public values.
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 3 or table.shape[1:] != (steps, features):
-        raise OptionError(f"expected people by {steps:,} steps by {features:,} features, found shape {table.shape}")
+        raise OptionError(
+            f"expected participants by {steps:,} steps by {features:,} features, found shape {table.shape}"
+        )
     if np.isnan(table).any():
         raise OptionError("a value is missing", hint="fill what is missing with the public mean first")
     return np.clip(table, 0.0, 1.0)

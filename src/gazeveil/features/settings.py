@@ -126,7 +126,7 @@ class Settings:
         return found.only(usual if features is None else features)
 
     def steps_in(self, seconds: float) -> int:
-        """Return how many rows a recording of so many seconds has.
+        """Return how many rows a recording of this many seconds has.
 
         Raises:
             OptionError: If not even one fits.
@@ -137,7 +137,7 @@ class Settings:
 
 
 def extract_one(recording: Recording, settings: Settings, most: int | None = None) -> FeatureTable:
-    """Return the features of one recording; with ``most``, of its first so many windows or bins.
+    """Return the features of one recording; with ``most``, of its first this many windows or bins.
 
     Raises:
         InputError: If the recording is too short, or its clock runs backwards.

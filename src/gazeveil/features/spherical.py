@@ -50,7 +50,7 @@ class Spherical:
 
     @property
     def is_radial(self) -> bool:
-        """Whether the noise is radial, and the promise pure."""
+        """Whether the noise is radial, and the guarantee pure."""
         return not exact(self.delta) or radial_beats_gaussian(self.dimension, self.epsilon, self.delta)
 
     @property
@@ -67,7 +67,7 @@ class Spherical:
         return self.scale * math.sqrt(self.dimension + 1) if self.is_radial else self.scale
 
     def guarantee(self, unit: ProtectedUnit) -> Guarantee:
-        """Return the promise: pure if the noise is radial."""
+        """Return the guarantee: pure if the noise is radial."""
         return promise(self.epsilon, 0 if self.is_radial else self.delta, unit)
 
     def concentrated(self, unit: ProtectedUnit) -> ZeroConcentratedDP:

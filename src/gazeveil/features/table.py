@@ -150,7 +150,7 @@ class FeatureTable:
 
     @property
     def observers(self) -> list[str]:
-        """Everybody in the table, sorted."""
+        """Everyone in the table, sorted."""
         return sorted(self.rows["observer"].unique().to_list())
 
     @property
@@ -208,7 +208,7 @@ class FeatureTable:
         """Read a table that `write` wrote.
 
         Raises:
-            FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
+            FileFormatError: If the file is missing, damaged, someone else's, or from another version.
         """
         path = Path(path)
         info = read_info(path)
@@ -239,7 +239,7 @@ def _fault(found: pl.Schema, names: Sequence[str]) -> str:
     """Say what is wrong with the columns; empty if nothing."""
     wanted: dict[str, type[pl.DataType]] = {**FIXED, **dict.fromkeys(names, pl.Float64)}
     if len(wanted) != len(FIXED) + len(names):
-        return "a feature is named twice, or like another column"
+        return "a feature is listed twice, or has the name of another column"
     if missing := [name for name in wanted if name not in found]:
         return f"no column {', '.join(missing[:5])}"
     for name, dtype in wanted.items():
@@ -252,7 +252,7 @@ def read_info(path: Path) -> Info:
     """Return what all rows of a table's file share; the rows are not read.
 
     Raises:
-        FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
+        FileFormatError: If the file is missing, damaged, someone else's, or from another version.
     """
     text = guarded(path, lambda: pl.read_parquet_metadata(path)).get(METADATA_KEY)
     if text is None:

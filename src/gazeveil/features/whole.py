@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What protects the series of many people at once, as peers of our own mechanisms: to compare with, not to release.
+"""What protects the series of many participants at once, as baselines for our own mechanisms.
 
-A peer is no `SeriesMechanism`: it has no ε, no product of ours takes it, and its `guarantee` is always `Unproven`. What
-its authors state is in `claimed`.
+To compare with, not to release.
+
+A baseline is no `SeriesMechanism`: it has no ε, no product of ours takes it, and its `guarantee` is always `Unproven`.
+What its authors state is in `claimed`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from gazeveil.types import FloatArray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSeries(ABC):
-    """A way of protecting everybody's series on one task together: public numbers, nothing else.
+    """A way of protecting each participant's series on one task together: public numbers, nothing else.
 
     Attributes:
         steps: How long a series is.
@@ -49,17 +51,17 @@ class DatasetSeries(ABC):
 
     @abstractmethod
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return protected series: people by steps by features, each value from 0 to 1, a row a person.
+        """Return protected series: participants by steps by features, each value from 0 to 1, a row a participant.
 
         Raises:
-            InputError: If there are too few people.
+            InputError: If there are too few participants.
             OptionError: If the shape is another, or a value is missing.
         """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the peer and its parameters as plain values."""
+        """Return the baseline and its parameters as plain values."""
         return {"mechanism": self.name} | {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-DATASET_SERIES: Registry[type[DatasetSeries]] = Registry("feature peer", package="gazeveil.features.datasets")
-"""Peers that need everybody's series at once, by name."""
+DATASET_SERIES: Registry[type[DatasetSeries]] = Registry("feature baseline", package="gazeveil.features.datasets")
+"""Baselines that need each participant's series at once, by name."""

@@ -26,7 +26,7 @@ class QualityRules:
     Attributes:
         min_covered: Least that the samples, at the recording's rate, cover of the window's length.
         max_covered: Most.
-        max_errors: Share of samples without gaze, or off the plane, that a window must stay below.
+        max_errors: Share of samples without gaze, or off the viewing plane, that a window must stay below.
         min_samples: Fewest samples.
         max_repeats: Largest share of samples that repeat the one before exactly: a frozen tracker.
     """

@@ -3,7 +3,7 @@
 """Acts as a curious app: what can be reached without the gateway? A program of its own, run as the app's user.
 
 It reads from standard input what to try and writes what came of it, both JSON. liblsl reads the user's own settings
-here, as it does for their apps. Gaze that comes is thrown away: only whether it came is told.
+here, as it does for their apps. Gaze that comes is thrown away: only whether it came is reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def tried(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def become(name: str) -> None:
-    """Act as a user from now on, for good: with their groups, their home, and in a folder that everybody may enter.
+    """Act as a user from now on, for good: with their groups, their home, and in a folder that everyone may enter.
 
     What is imported later would be read as that user, who may not be allowed to read this installation.
     """

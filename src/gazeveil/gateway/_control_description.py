@@ -34,10 +34,10 @@ OPENAPI: Final[dict[str, Any]] = {
             "get": {"summary": "Metrics for Prometheus", "responses": {"200": {"description": "Text exposition."}}}
         },
         "/v1/status": {"get": {"summary": "Everything there is to tell", "responses": answer("The status.")}},
-        "/v1/apps": {"get": {"summary": "Apps and their promises", "responses": answer("The apps.")}},
+        "/v1/apps": {"get": {"summary": "Apps and their guarantees", "responses": answer("The apps.")}},
         "/v1/apps/{name}/knob": {
             "post": {
-                "summary": "Turn an app's knob: a preset, or ε, window and radius, within what the policy allows",
+                "summary": "Change an app's privacy level: a preset, or ε, window and radius, as the policy allows",
                 "parameters": named("The app."),
                 "requestBody": body(preset={"type": "string"}, epsilon=NUMBER, window=NUMBER, radius=LENGTH),
                 "responses": answer("The app as it is now."),

@@ -24,7 +24,7 @@ MOST_BODY: Final = 1 << 16
 
 
 class _Fault(NamedTuple):
-    """Why a request is refused before anybody looks at what it wants."""
+    """Why a request is refused before anyone looks at what it wants."""
 
     kind: str
     value: str

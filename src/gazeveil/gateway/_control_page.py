@@ -70,7 +70,7 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
             gateway.refused("key", "")
             told = {
                 "error": "refused",
-                "message": "this link was used, is too old, or is of a gateway that was started anew",
+                "message": "this link was used, is too old, or is from before a restart of the gateway",
                 "hint": "gazeveil live page POLICY makes a new one",
             }
             return JSONResponse(told, 403)

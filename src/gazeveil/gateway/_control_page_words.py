@@ -12,13 +12,13 @@ _PAGE: Final = {"200": {"description": "The file."}, "404": {"description": "The
 _STREAM: Final = {
     "200": {
         "description": (
-            "One JSON object a line. The first tells the plane, the apps, and which filter undoes "
-            "their veils. The others hold what is new, up to 30 times a second: [t, x, y] as shares of the plane, null "
-            "where there is no gaze. Raw gaze is there with a capability alone."
+            "One JSON object per line. The first describes the viewing plane, the apps, and which filter undoes "
+            "their veils. The others hold what is new, up to 30 times a second: [t, x, y] as shares of the viewing "
+            "viewing plane, null where there is no gaze. Raw gaze is included only with a capability."
         ),
         "content": {"application/x-ndjson": {"schema": {"type": "object"}}},
     },
-    "429": {"description": "Four pages look on already."},
+    "429": {"description": "Four pages are watching already."},
 }
 _FORM: Final = {"name": "format", "in": "query", "schema": {"enum": ["csv", "json"], "default": "csv"}}
 _TRACKER: Final = [
@@ -90,7 +90,7 @@ PAGE_PATHS: Final[dict[str, Any]] = {
     },
     "/v1/apps/{name}/tags": {
         "post": {
-            "summary": "Put words to an app, by which people find it",
+            "summary": "Give an app a description, so that it can be found",
             "parameters": named("The app."),
             "requestBody": body(tags={"type": "array", "items": {"type": "string"}}),
             "responses": answer("The app as it is now."),

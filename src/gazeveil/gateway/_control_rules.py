@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The routes by which a person decides what apps get: rules, tags, sources, the guide; and what they received."""
+"""The routes by which a participant decides what apps get: rules, tags, sources, the guide; and what they received."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _pushed_to(gateway: Watching, request: Request) -> Watcher:
     watcher = gateway.watcher(request.path_params["name"])
     if watcher.setting.source != "push":
         raise PrivacyError(
-            f"the scene comes from a {watcher.setting.source}, and nobody can push another",
+            f"the scene comes from a {watcher.setting.source}, and no other can be pushed",
             hint='source = "push" in the policy takes what is pushed, which may only raise radius and window',
         )
     return watcher

@@ -3,7 +3,7 @@
 """The control API's HTTP server: uvicorn in the running loop, with patience that ends.
 
 uvicorn waits for ever for a request that was begun. Here a request must be whole in time, and who has not sent one
-makes room for others: switching an app off must work while somebody else holds hundreds of connections.
+makes room for others: switching an app off must work while someone else holds hundreds of connections.
 """
 
 from __future__ import annotations

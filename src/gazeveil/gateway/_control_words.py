@@ -15,7 +15,10 @@ def answer(words: str, schema: str = "Status") -> dict[str, Any]:
         "401": {"description": "No token, or a wrong one.", "content": refusal},
         "403": {"description": "Asked under a host name that is not the gateway's.", "content": refusal},
         "404": {"description": "No such app or tracker.", "content": refusal},
-        "409": {"description": "Refused: the promise, the budget or the policy does not allow it.", "content": refusal},
+        "409": {
+            "description": "Refused: the guarantee, the budget or the policy does not allow it.",
+            "content": refusal,
+        },
         "422": {"description": "The request is wrong.", "content": refusal},
     }
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One tracker in the hub: its clock, the person before it, and the viewer groups of its apps."""
+"""One tracker in the hub: its clock, the participant before it, and the viewer groups of its apps."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from gazeveil.toml_table import LONGEST_NAME
 MUTE_S = 0.1
 """Without a sample for so long, or for three times the usual, a tracker is silent. Some are in every blink."""
 STALE_S = 0.5
-"""Without a sample for so long, apps without a promise hear silence."""
+"""Without a sample for so long, apps without a guarantee hear silence."""
 LONGEST_FILL_S = 2.0
-"""Without a sample for so long, apps with a promise do. Until then they are shown what samples without gaze would give
-them, and pay for it: that a tracker is silent tells of blinks. That it is for longer is not hidden."""
+"""Without a sample for so long, apps with a guarantee do. Until then they are shown what samples without gaze would
+give them, and pay for it: that a tracker is silent tells of blinks. That it is for longer is not hidden."""
 SCENE_SILENT = f"nothing was read from the scene for {SCENE_STALE_S:g} s"
 
 
@@ -50,7 +50,7 @@ class Desk:
         groups: The viewer groups of its apps.
         past_window: The longest window of a veil that is closed: whatever begins anew is quiet for as long.
         scene: What the participant looks at; None if nobody watches that.
-        raw: Where raw gaze goes while the person looks at it on the control page; None otherwise.
+        raw: Where raw gaze goes while the participant looks at it on the control page; None otherwise.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Desk:
             group.flush(now)
 
     def fill(self, now: float) -> None:
-        """Go on without the tracker while it is silent, for apps with a promise, with samples without gaze."""
+        """Go on without the tracker while it is silent, for apps with a guarantee, with samples without gaze."""
         if not max(MUTE_S, 3.0 * self.clock.pace / self.setting.speed) < now - self._seen <= LONGEST_FILL_S:
             return
         groups = [group for group in self.groups if group.is_running and group.goes_on]
@@ -142,7 +142,7 @@ class Desk:
                 group.look(self.scene, self.clock.last, now)
 
     def level_of(self, seat: Seat) -> SampleMechanism:
-        """Return an app's veil as the knob has it; its radius and window may be the scene's to set."""
+        """Return an app's veil at its current privacy level; its radius and window may be the scene's to set."""
         group = self.group_of(seat)
         return group.mechanism if group.follows is None else group.follows.level
 
@@ -151,7 +151,7 @@ class Desk:
         return now - self._seen <= _patience(group)
 
     def forbids(self, seat: Seat, mechanism: SampleMechanism) -> str:
-        """Return why an app may not use a veil for the person who sits here; empty if it may."""
+        """Return why an app may not use a veil for the participant who sits here; empty if it may."""
         promise = mechanism.guarantee
         kept = kept_promise(promise, self._noise) if mechanism.draws_noise else promise
         return forbidden(kept, allowed=seat.setting.unproven, budget=self._policy.budget_of(self.person))
@@ -201,7 +201,7 @@ class Desk:
         raise InternalError("an app sits behind no veil")
 
     def examine(self, seat: Seat) -> None:
-        """See whether an app may have its veil for the person who sits here; tell it if not."""
+        """See whether an app may have its veil for the participant who sits here; tell it if not."""
         group = self.group_of(seat)
         before, seat.refused = seat.refused, self.forbids(seat, group.mechanism)
         if seat.refused:
@@ -211,9 +211,11 @@ class Desk:
         group.seats_changed()
 
     def seat_person(self, person: str) -> None:
-        """Begin anew for another person."""
+        """Begin anew for another participant."""
         if not person or person != person.strip() or len(person) > LONGEST_NAME or not person.isprintable():
-            raise OptionError(f"a person's name has 1 to {LONGEST_NAME} printable letters, and no blanks at its ends")
+            raise OptionError(
+                f"a participant's name has 1 to {LONGEST_NAME} printable letters, and no blanks at its ends"
+            )
         person = unicodedata.normalize("NFC", person)  # or one name, typed on two machines, would be two accounts
         if person == self.person:
             return
@@ -223,7 +225,7 @@ class Desk:
         self._begin_anew()
 
     def longest_window(self) -> float:
-        """Return the longest window that was ever promised here."""
+        """Return the longest window that was ever guaranteed here."""
         return max([self.past_window, *(group.window for group in self.groups)])
 
     def obey(self, setting: TrackerSetting, policy: Policy, now: float) -> None:
@@ -294,7 +296,7 @@ class Desk:
             group.close()
 
     def _forget(self) -> None:
-        """Keep nothing that the person who sits here now could see of the one before."""
+        """Keep nothing that the participant who sits here now could see of the one before."""
         self.raw = None
         for seat in (seat for group in self.groups for seat in group.seats):
             seat.received.clear()

@@ -34,15 +34,15 @@ class ViewerGroup:
 
     Attributes:
         name: For logs and notes.
-        mechanism: The veil, as the knob has it now.
+        mechanism: The veil, at its current privacy level.
         purse: What pays for it.
         seats: Its apps.
-        is_running: Whether there is anybody to show gaze to.
-        goes_on: Whether it goes on when the tracker is silent: with a promise, releases come on the public clock.
+        is_running: Whether there is anyone to show gaze to.
+        goes_on: Whether it goes on when the tracker is silent: with a guarantee, releases come on the public clock.
         speed: How many seconds of stream time a second of the machine's clock stands for.
         follows: How radius and window follow the scene; None if they do not.
         pace: What the scene asked for, and what of it holds.
-        tap: Where the veil's points go as well while somebody looks on; None otherwise, and whenever a veil begins.
+        tap: Where the veil's points go as well while someone looks on; None otherwise, and whenever a veil begins.
     """
 
     __slots__ = (
@@ -82,17 +82,17 @@ class ViewerGroup:
 
     @property
     def promise(self) -> Guarantee:
-        """What its stream promises now, with this noise."""
+        """What its stream guarantees now, with this noise."""
         return self._kept(self.mechanism)
 
     @property
     def always(self) -> Guarantee:
-        """What its stream promises whatever the scene does; this is what is paid for."""
+        """What its stream guarantees whatever the scene does; this is what is paid for."""
         return self._kept(self._least)
 
     @property
     def window(self) -> float:
-        """The longest window that was promised lately, in seconds: how long whatever follows must be quiet."""
+        """The longest window that was guaranteed lately, in seconds: how long whatever follows must be quiet."""
         return self._longest_window
 
     def take(
@@ -166,7 +166,7 @@ class ViewerGroup:
         self.is_running = any(seat.takes_part for seat in self.seats)
 
     def begin_anew(self, *, other_clock: bool = False) -> None:
-        """Start a new veil and forget the lease: another person sits there, or the tracker changed."""
+        """Start a new veil and forget the lease: another participant sits there, or the tracker changed."""
         if other_clock:  # moments of the old clock mean nothing any more
             self._joining = [(seat, -math.inf, until_now) for seat, _, until_now in self._joining]
         self._close("a new stream begins")
@@ -174,7 +174,7 @@ class ViewerGroup:
         self._start(now=-math.inf)
 
     def new_purse(self) -> None:
-        """Pay anew: the promise or the budget changed. What was paid before is lost."""
+        """Pay anew: the guarantee or the budget changed. What was paid before is lost."""
         if self._live is not None:
             self._live.shut()
         self.purse = self._made_purse()
@@ -182,10 +182,10 @@ class ViewerGroup:
             seat.begin_anew()
 
     def become(self, mechanism: SampleMechanism, t: float | None, follows: Follow | None = None) -> None:
-        """Turn the veil's knob (erratum K4), and pay for the new promise before anything else leaves.
+        """Turn the veil's privacy level (erratum K4), and pay for the new guarantee before anything else leaves.
 
         Raises:
-            OptionError: If the veil cannot keep the new promise; everything stays as it was.
+            OptionError: If the veil cannot keep the new guarantee; everything stays as it was.
         """
         live, self.tap = self._live, None
         longest = max(self._longest_window, _longest_of(mechanism, follows))
@@ -195,7 +195,7 @@ class ViewerGroup:
             self.mechanism, self._longest_window = mechanism, longest
         else:
             self.mechanism, self._longest_window = mechanism, longest
-            self._close("the knob was turned")
+            self._close("the privacy level was changed")
             self._start(now=-math.inf)
         self._follow(follows, mechanism)
         self.new_purse()
@@ -238,7 +238,7 @@ class ViewerGroup:
 
     def close(self) -> None:
         """Shut the veil for good."""
-        self._close("nobody looks on any more")
+        self._close("no one is watching any more")
 
     def status(self, tracker: str) -> GroupStatus:
         """Return what there is to tell."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The knob: which veil an app may choose while it runs, within what the policy allows."""
+"""The privacy level: which veil an app may choose while it runs, within what the policy allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
 
 AS_WRITTEN = "policy"
-"""Turns the knob back to what the policy says."""
+"""Sets the privacy level back to what the policy says."""
 
 
 def chosen(
@@ -29,7 +29,7 @@ def chosen(
     window: Number | None = None,
     radius: Number | None = None,
 ) -> SampleMechanism:
-    """Return the veil that the knob asks for.
+    """Return the veil that the chosen privacy level asks for.
 
     Args:
         app: What the policy says; its bounds hold.
@@ -48,7 +48,7 @@ def chosen(
     numbers = {"epsilon": epsilon, "window": window, "radius": length}
     given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
     if preset is None and not given:
-        raise OptionError("say where to turn the knob: a preset, or epsilon, window or radius")
+        raise OptionError("give the new privacy level: a preset, or epsilon, window or radius")
     if app.follow_scene and (given.keys() & {"window", "radius"}):
         raise PrivacyError(
             f"the scene sets the radius and the window of {app.name!r}",
@@ -76,7 +76,7 @@ def chosen(
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
-    """Return the longest window that an app's knob or scene can ask for, in seconds; 0 if it has neither."""
+    """Return the longest window that an app's privacy level or scene can ask for, in seconds; 0 if it has neither."""
     asked = [window_of(level_named(app, name, space).guarantee) for name in app.knob if name != OFF]
     if app.window_at_least is not None:
         longest = app.window_at_most or (SCENE_WINDOW if app.follow_scene else Fraction(LONGEST_WINDOW_S))
@@ -100,7 +100,7 @@ def level_named(app: AppSetting, name: str, space: Space) -> SampleMechanism:
 
 
 def preset_of(name: str, written: SampleMechanism, space: Space) -> SampleMechanism:
-    """Return a preset as the knob of an app gives it, whose policy has written a veil."""
+    """Return a preset as the privacy level of an app gives it, whose policy has written a veil."""
     made = mechanism_of({"preset": name}, space)
     if type(made) is type(written) and made.can_change:
         # What the policy says beyond the promise, such as a lag, stays; and so can the stream.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a page shows of an app beside its promise in words: where the knob stands, how far it turns, what may leave."""
+"""What a page shows of an app beside its guarantee in words: the privacy level and its range, what may leave."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ def tells_less(output: Output, than: Output) -> bool:
 def level_of(
     app: AppSetting, veil: SampleMechanism, space: Space, looser_in_s: float, followed: SampleMechanism | None = None
 ) -> dict[str, Any] | None:
-    """Return where an app's knob stands and how far it may be turned; None if it has none.
+    """Return an app's privacy level and its range; None if it has none.
 
-    Where radius and window follow the scene, ``followed`` is the veil as the knob has it, and only ε can be turned.
+    Where radius and window follow the scene, ``followed`` is the veil at its current privacy level, and only ε can be
+    turned.
     """
     if not veil.can_change and not app.knob:
         return None
@@ -69,7 +70,10 @@ def level_of(
 
 @functools.lru_cache(maxsize=256)
 def recognised(veil: SampleMechanism) -> dict[str, Any]:
-    """Return how often people were identified behind such a veil, as measured; without numbers if nobody measured."""
+    """Return how often participants were identified behind such a veil, as measured.
+
+    Without numbers if nobody measured.
+    """
     found = table().look_up(veil)
     row = found.row
     known = found.relation != "no veil" or veil.name == OFF
@@ -84,7 +88,7 @@ def recognised(veil: SampleMechanism) -> dict[str, Any]:
 
 
 def looser(before: SampleMechanism, after: SampleMechanism) -> bool:
-    """Whether a veil promises less than another in any of its numbers, or in none that can be compared."""
+    """Whether a veil guarantees less than another in any of its numbers, or in none that can be compared."""
     one, other = before.knob, after.knob
     if not one or not other:
         return before != after

@@ -3,9 +3,9 @@
 """Radius and window from the scene: what a reading asks for, and when a veil follows it. No gaze, frames or clocks.
 
 A reading never passes the policy's `radius_at_least` and `window_at_least`. One that an app pushed, or that depends on
-where somebody looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered when
-nothing larger was asked for in `SETTLE_S` and in a window. Values come in few steps, rounded up, so that a lively scene
-changes a veil seldom. Decision 147 and docs/proofs/gateway-budget.md say what this costs and why it holds.
+where a participant looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered
+when nothing larger was asked for in `SETTLE_S` and in a window. Values come in few steps, rounded up, so that a lively
+scene changes a veil seldom. Decision 147 and docs/proofs/gateway-budget.md say what this costs and why it holds.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ WINDOWS = tuple(Fraction(text) for text in ("1/4", "1/2", "3/4", "1", "3/2", "2"
 
 RESTS_TRUSTED = (
     "Radius and window follow the scene, and are never smaller than these. This holds if what is shown does not depend "
-    "on where the participant looks, as the policy states."
+    "on the participant's gaze, as the policy states."
 )
 RESTS = (
-    "Radius and window follow the scene, which may depend on where the participant looks: they are only raised, and "
+    "Radius and window follow the scene, which may depend on the participant's gaze: they are only raised, and "
     "never smaller than these. What the scene shows is not protected."
 )
 UNREAD = "nothing was read from the scene yet: radius and window are as the privacy level has them"
@@ -56,7 +56,8 @@ class SceneReading:
 
     Attributes:
         at: When its frame or its boxes were taken, on the machine's monotonic clock.
-        small: The radius that hides where within a region somebody looks, in the unit of the plane; None if unknown.
+        small: The radius that hides where within a region someone looks, in the unit of the viewing plane; None if
+            unknown.
         large: The radius that hides which region it is.
         window: How long scenes last, in seconds.
         details: What else there is to tell: counts, regions and times, as plain values.
@@ -70,7 +71,7 @@ class SceneReading:
 
 
 class Aim(NamedTuple):
-    """A radius, in the unit of the plane, and a window in seconds."""
+    """A radius, in the unit of the viewing plane, and a window in seconds."""
 
     radius: Fraction
     window: Fraction
@@ -85,7 +86,7 @@ class Follow:
     """How an app follows the scene; apps with equal ones share a veil.
 
     Attributes:
-        level: The veil as policy and knob have it: its ε, and radius and window where the scene does not say.
+        level: The veil as policy and privacy level set it: its ε, and radius and window where the scene does not say.
         large: Whether it takes the large radius.
         least: The smallest radius and the shortest window that the scene may ask for: the policy's, or the level's own
             where the scene may only raise them.

@@ -26,8 +26,8 @@ MOST_RECEIVED = 10_000
 WAITING = "no sample has come yet"
 NO_LISTENER = "no connected app asks for gaze"
 SWITCHED_OFF = "the app is switched off"
-NOT_ALLOWED = "the policy does not allow this app's veil for whoever sits at the tracker"
-"""What apps are told; the control API tells the whole reason."""
+NOT_ALLOWED = "the policy does not allow this app's veil for the participant at the tracker"
+"""What apps are reported; the control API tells the whole reason."""
 LATCHED = "the gateway is shut: the record of what was spent cannot be trusted"
 """The same."""
 
@@ -65,7 +65,7 @@ class Door(Outlet, Protocol):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is there who has asked for gaze."""
+        """Whether anyone is there who has asked for gaze."""
         ...
 
     @property
@@ -93,7 +93,7 @@ class Seat:
         setting: What the policy says.
         outlet: Where its gaze goes; None until there is one.
         is_on: Whether the control API lets it run.
-        is_watched: Whether anybody has asked for gaze: what nobody sees is not paid for.
+        is_watched: Whether anyone has asked for gaze: what nobody sees is not paid for.
         refused: Why it may not have its veil; empty if it may.
         why: Why it gets nothing; empty while gaze flows.
         ended: Why nothing more comes; empty if more may.
@@ -101,7 +101,7 @@ class Seat:
         window: The longest window of any veil that it was behind: so long it waits behind another one.
         rule: The output that was chosen live; None for the policy's.
         received: What it was shown lately, for whoever sits before the tracker: veiled things alone, as plain values.
-        looser_at: When the last looser turn of its knob holds in full, in monotonic seconds.
+        looser_at: When the last looser turn of its privacy level holds in full, in monotonic seconds.
     """
 
     __slots__ = (
@@ -162,7 +162,7 @@ class Seat:
         self._tell()
 
     def watch(self, by_anybody: bool) -> None:
-        """Take note whether anybody asks for gaze; nothing is told, since nobody is there or somebody just came."""
+        """Take note whether anyone asks for gaze; nothing is reported, since nobody is there or someone just came."""
         if self.is_watched == by_anybody:
             return
         self.is_watched = by_anybody
@@ -208,14 +208,14 @@ class Seat:
         self._tell()
 
     def begin_anew(self) -> None:
-        """Take an end back: the policy, the budget or the person changed. Whoever connects may stay again."""
+        """Take an end back: the policy, the budget or the participant changed. Whoever connects may stay again."""
         if self.ended and self.is_on and not self.refused:
             self.ended = ""
             self.why = WAITING
             self._tell()
 
     def failed(self, error: Exception) -> None:
-        """Count an error of its outlet; the first one is told."""
+        """Count an error of its outlet; the first one is reported."""
         self.errors += 1
         if not self.failing:
             self._log("app-failed", app=self.setting.name, error=type(error).__name__)

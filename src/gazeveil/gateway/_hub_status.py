@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a hub tells about itself: names, words, counts and promises; never gaze."""
+"""What a hub tells about itself: names, words, counts and guarantees; never gaze."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class TrackerStatus:
         alive: Whether samples come.
         why: Why they do not; empty while they do.
         samples: How many came.
-        promise: What all its apps together promise the person, in words.
+        promise: What all its apps together guarantee the participant, in words.
         clock_faults: What was odd about its clock.
-        plane: How large the plane of gaze is, and in which unit.
-        raw_view: Whether the person may look at raw gaze on the control page.
+        plane: How large the viewing plane of gaze is, and in which unit.
+        raw_view: Whether the participant may look at raw gaze on the control page.
         scene: What was read from the scene, and what of it holds; None if nobody watches it.
     """
 
@@ -61,9 +61,9 @@ class GroupStatus:
         person: Whose budget pays.
         apps: Who looks on.
         veil: The mechanism in words.
-        promise: What is promised, in words.
+        promise: What is guaranteed, in words.
         guarantee: The same as plain values.
-        proven: Whether there is a promise.
+        proven: Whether there is a guarantee.
         points: How many points left the veil.
         restarts: How often a new veil had to be started after an error.
         faults: What was odd about its samples.
@@ -95,21 +95,21 @@ class AppStatus:
     Attributes:
         name: Its name.
         tracker: Whose gaze it gets.
-        protocol: How it is told.
+        protocol: How it is reported.
         group: The viewer group it is in.
         output: Samples, fixations or hits.
         state: Whether it gets anything at present.
         why: Why not.
         shown: How many things it was shown.
         errors: How often it could not be shown one.
-        proven: Whether its veil keeps a promise.
+        proven: Whether its veil keeps a guarantee.
         promise: Which, in words.
         identification: How often participants were identified behind such a veil, as measured, in words.
         knob: What may be chosen live.
         veil: The mechanism's name.
         rule: The output that was chosen live; None where it is the policy's.
         outputs: What may be chosen.
-        level: Where the knob stands and how far it turns; None where there is none.
+        level: The privacy level and its range; None where there is none.
         recognised: The same as ``identification``, in numbers.
     """
 
@@ -135,7 +135,7 @@ class AppStatus:
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """What a person may lose in any 24 hours, as far as this gateway knows; the ledger knows for certain.
+    """What a participant may lose in any 24 hours, as far as this gateway knows; the ledger knows for certain.
 
     Attributes:
         person: Whose.
@@ -173,7 +173,7 @@ class HubStatus:
 
 @functools.lru_cache(maxsize=256)
 def in_words(promise: Guarantee) -> str:
-    """Say a promise in words; a hundred streams often share one."""
+    """Say a guarantee in words; a hundred streams often share one."""
     return promise.in_words()
 
 
@@ -185,7 +185,7 @@ def identification(veil: SampleMechanism) -> str:
 
 @functools.lru_cache(maxsize=256)
 def together(promises: tuple[Guarantee, ...]) -> str:
-    """Say what is promised to a person whose apps put their heads together: unequal veils add up."""
+    """Say what is guaranteed to a participant whose apps put their heads together: unequal veils add up."""
     windows = [promise.unit for promise in promises if isinstance(promise.unit, WindowOfGaze)]
     if not promises:
         return "Nothing is shown."
@@ -197,4 +197,4 @@ def together(promises: tuple[Guarantee, ...]) -> str:
             promises = tuple(promise.restated(unit=unit) for promise in promises)
         return functools.reduce(operator.add, promises).in_words()
     except CannotCompose as error:
-        return f"Nothing is promised: {error.message}."
+        return f"Nothing is guaranteed: {error.message}."

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an app was shown lately, as a file that a person can keep: the numbers that its socket carried, no others."""
+"""What an app was shown lately, as a file that a participant can keep.
+
+The numbers that its socket carried, no others.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ class Export:
 
 
 def exported(app: str, things: Sequence[Received], plane: Plane, form: str) -> Export:
-    """Return what an app was shown; places are shares of the plane, or degrees where the plane is in degrees.
+    """Return what an app was shown.
+
+    Places are shares of the viewing plane, or degrees where the viewing plane is in degrees.
 
     Raises:
         InputError: If there is no such form.

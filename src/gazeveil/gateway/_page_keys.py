@@ -26,7 +26,7 @@ RAW_S: Final = 30.0
 MOST_KEYS: Final = 16
 """Keys of one kind that wait to be used; beyond that the oldest is void."""
 MOST_TRIES, TRIES_S = 10, 60.0
-"""So many wrong keys within so many seconds; then none is looked at for a while."""
+"""This many wrong keys within this many seconds; then none is looked at for a while."""
 
 _SESSION = re.compile(r"page\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([0-9a-f]{64})")
 

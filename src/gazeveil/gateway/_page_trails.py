@@ -59,7 +59,7 @@ class Trails:
         return "" if self.raw is None or (desk.setting.raw_view and desk.raw is self.raw) else CHANGED
 
     def hello(self) -> dict[str, Any]:
-        """Return the first line: the plane, the apps, and which filter undoes their veils."""
+        """Return the first line: the viewing plane, the apps, and which filter undoes their veils."""
         desk = self._hub.desk_of(self.tracker)
         seats = self._seats(desk)
         undone = {seat.setting.name: self._undoing.filter_for(desk.group_of(seat).mechanism) for seat in seats}

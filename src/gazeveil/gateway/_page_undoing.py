@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a filter recovers from veiled points, live, for the person's eyes: a program of its own does it.
+"""What a filter recovers from veiled points, live, for the participant's eyes: a program of its own does it.
 
 The program is handed in: the gateway knows no attack. It gets veiled points and the veil's public parameters, and
 nothing else. It is another process of low priority, so it delays no sample. Whatever it does wrong, there is no guess,
@@ -33,7 +33,7 @@ from gazeveil.samples.stream import StreamMechanism
 SPAN_S: Final = 10.0
 """How much of a stream is looked at for each guess."""
 LAG_S: Final = 0.5
-"""A guess is told when so much more was seen: where eyes rested is known better afterwards."""
+"""A guess is reported when so much more was seen: where eyes rested is known better afterwards."""
 EVERY_S: Final = 0.2
 MOST_TAPPED: Final = 4096
 MOST_POINTS: Final = 1200

@@ -47,12 +47,16 @@ def check_beside(
     if HEAD in app.beside and not veils_the_head(app.mechanism):
         raise file.wrong(at, "a veil for eyes and head together", f"the veil {app.mechanism.name}", JOINT)
     if HEAD in app.beside and (app.knob or app.follow_scene):
-        raise file.wrong(at, "one veil for eyes and head, which stays as it is", "a knob, or a scene that is followed")
+        raise file.wrong(
+            at,
+            "one veil for eyes and head, which stays as it is",
+            "a privacy level to choose, or a scene that is followed",
+        )
     for name in app.beside:
         if name == HEAD:
             continue
         if not app.unproven:
-            raise file.wrong(at, "nothing that identifies people and no veil hides", f"{name!r}", ALLOW)
+            raise file.wrong(at, "nothing that identifies participants and no veil hides", f"{name!r}", ALLOW)
         if budget is not None and not budget.unproven:
             raise file.wrong(at, f"what the budget of {budget.person!r} allows", f"an unveiled {name!r}", ALLOW)
     kind = PROTOCOLS[tracker.protocol] if tracker.protocol in PROTOCOLS.names() else None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a policy fit together: names, ports, what protocols can carry, promises and who pays for them."""
+"""How the parts of a policy fit together: names, ports, what protocols can carry, guarantees and who pays for them."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ def check(policy: Policy, file: File) -> None:
 
 
 def forbidden(promise: Guarantee, *, allowed: bool, budget: BudgetSetting | None) -> str:
-    """Return why a veil with a promise may not be used by an app under a budget; empty if it may."""
+    """Return why a veil with a guarantee may not be used by an app under a budget; empty if it may."""
     if isinstance(promise, Unproven):
         if not allowed:
-            return f"it promises nothing ({promise.reason}), and the app does not allow that"
+            return f"it guarantees nothing ({promise.reason}), and the app does not allow that"
         if budget is not None and not budget.unproven:
-            return f"it promises nothing, and the budget of {budget.person!r} does not allow that"
+            return f"it guarantees nothing, and the budget of {budget.person!r} does not allow that"
         return ""
     if budget is None:
         return ""
     if not isinstance(promise, GazeStreamDP):
-        return "its promise is not about windows of gaze, so a day has no price"
+        return "its guarantee is not about windows of gaze, so a day has no price"
     if promise.radius_unit != budget.unit:
         return f"its radius is in {promise.radius_unit}, but the budget of {budget.person!r} counts in {budget.unit}"
     return ""
@@ -123,7 +123,10 @@ def _check_toys(policy: Policy, file: File) -> None:
 
 
 def _check_glasses(policy: Policy, file: File) -> None:
-    """Refuse another plane than the scene camera's for glasses: what they tell is where gaze is in its picture."""
+    """Refuse another viewing plane than the scene camera's for glasses.
+
+    What they tell is where gaze is in its picture.
+    """
     for index, tracker in enumerate(policy.trackers):
         size = tracker.geometry.width_px, tracker.geometry.height_px
         if tracker.protocol == "neon" and tracker.geometry.knows_pixels and size not in CAMERAS.values():
@@ -144,7 +147,7 @@ def _check_inlets(policy: Policy, file: File) -> None:
                 try:
                     listener(setting.plane, Gate(""), setting.fields or Fields())  # says what must be installed
                 except GeometryError as error:
-                    raise file.because(("tracker", index, "fields"), "a unit of this plane", error) from None
+                    raise file.because(("tracker", index, "fields"), "a unit of this viewing plane", error) from None
     for where, who, inlet in _inlets(policy):
         if not inlet.listen.is_local and inlet.tls is None:
             raise file.wrong(
@@ -244,12 +247,12 @@ def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: Fil
         raise file.because((*where, "knob"), f"presets for {tracker.geometry}", error) from None
     if not promise.proven and not app.unproven:
         raise file.wrong(
-            (*where, "knob"), "presets with a promise", f"{name!r}", 'unproven = "allow" says that it is meant'
+            (*where, "knob"), "presets with a guarantee", f"{name!r}", 'unproven = "allow" says that it is meant'
         )
 
 
 def _check_plane(app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
-    """Refuse what a protocol cannot tell of this plane: some count in pixels, and a headset has none."""
+    """Refuse what a protocol cannot tell of this viewing plane: some count in pixels, and a headset has none."""
     if tracker.protocol not in (REPLAY, SIMULATE) and (source := PROTOCOLS[tracker.protocol].source) is not None:
         known = {} if tracker.fields is None else {"fields": tracker.fields}
         _try_plane(lambda: source(tracker.plane, **known), tracker.protocol, tracker, file, where)

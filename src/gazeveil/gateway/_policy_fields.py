@@ -61,10 +61,10 @@ def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
 
 
 def check_frame(table: Table, fields: Fields, geometry: Geometry) -> None:
-    """Refuse directions in the world's frame on a plane that does not go all around.
+    """Refuse directions in the world's frame on a viewing plane that does not go all around.
 
     Raises:
-        FileFormatError: If the plane is smaller.
+        FileFormatError: If the viewing plane is smaller.
     """
     if fields.frame == "world" and geometry.fov_x_deg != FULL_TURN:
         raise table.wrong(

@@ -182,7 +182,7 @@ def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
             own["inlet"] = _inlet(table, kind, name)
         elif kind.source is None:
             raise table.wrong(
-                "protocol", "a protocol that can be read", f"{protocol!r}, which can only be told to apps"
+                "protocol", "a protocol that can be read", f"{protocol!r}, which can only be sent to apps"
             )
         elif kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
@@ -219,7 +219,7 @@ def _geometry(table: Table) -> Geometry:
     try:
         return screen(*sides, *lengths) if "screen" in table else headset(*angles)
     except GazeveilError as error:
-        raise size.file.because(size.where, "a plane of gaze", error) from None
+        raise size.file.because(size.where, "a viewing plane of gaze", error) from None
 
 
 def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
@@ -357,7 +357,7 @@ def _tls(table: Table, key: str) -> Tls | None:
 
 
 def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
-    person = table.person('whose budget it is, or "*" for everybody')
+    person = table.person('whose budget it is, or "*" for all participants')
     epsilon, radius = table.fraction("epsilon_per_day"), _length(table, "radius")
     unit = table.choice("unit", _BUDGET_UNITS, radius.unit)
     if not unit:

@@ -108,7 +108,7 @@ def check_follow(
             raise file.wrong(at, f"{key} beside it", "none", "say how small the scene may make it: add " + key)
     if not app.mechanism.can_change or not app.mechanism.guarantee.proven:
         why = app.mechanism.fixed or "it has no proof"
-        raise file.wrong(at, "a veil whose promise can be changed", f"{app.mechanism.name}: {why}")
+        raise file.wrong(at, "a veil whose guarantee can be changed", f"{app.mechanism.name}: {why}")
     if _has_tests(app.mechanism):
         raise file.wrong(
             at, "a veil that spends from one ledger", f"{app.mechanism.name}, whose tests have their own", "use clock"
@@ -144,7 +144,7 @@ def _gaze_dependent(scene: Table, source: str) -> bool:
     value = scene.truth("gaze_dependent", default=source != "video")
     if source == "push" and not value:
         raise scene.wrong(
-            "gaze_dependent", "true: nobody knows what an app bases its frames on", "false", "leave the field out"
+            "gaze_dependent", "true: it is not known what an app bases its frames on", "false", "leave the field out"
         )
     return value
 

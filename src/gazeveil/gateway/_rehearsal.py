@@ -18,7 +18,7 @@ from gazeveil.samples.space import space_of
 
 
 def rehearse(policy: Policy) -> None:
-    """Make every veil that a scene can ask for, turn every knob, and find fixations where they may be asked for."""
+    """Make every veil that a scene can ask for, try every privacy level, and find fixations if an app may ask."""
     for app in policy.apps:
         tracker = policy.tracker(app.tracker)
         if app.follow_scene:

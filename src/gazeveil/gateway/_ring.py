@@ -11,11 +11,11 @@ from typing import Generic, TypeVar
 _numbers = count()
 Thing = TypeVar("Thing")
 Point = tuple[float, float, float]
-"""Stream time, and where; in the unit of the plane."""
+"""Stream time, and where; in the unit of the viewing plane."""
 
 
 class Ring(Generic[Thing]):
-    """So many things at most; older ones go.
+    """This many things at most; older ones go.
 
     Attributes:
         count: How many there ever were, so that a reader knows what it has seen.

@@ -3,7 +3,7 @@
 """A stream that follows the scene before the auditor: windows around a raised and around a lowered radius.
 
 The hub is that of a running gateway, with clocks that are moved by hand. The claim is the least that the scene may ask
-for, which is what an app is told and what is paid for. Importing this module enters the subject.
+for, which is what an app is shown and what is paid for. Importing this module enters the subject.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _NICE = 10
 _WIDEST = 960
 """A keyframe is shown at most so wide."""
 _MOST_SHOWN = 200
-"""Of so many regions the boxes are told; all of them count."""
+"""Of this many regions the boxes are reported; all of them count."""
 
 
 def packed(told: dict[str, Any], data: bytes = b"") -> bytes:

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a running gateway tells about itself: the hub's words, what was counted, and what people decided. Never gaze."""
+"""What a running gateway tells about itself: the hub's words, what was counted, and what participants decided.
+
+Never gaze.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Memory, sources:
 
 
 def _of_person(budget: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return what is left for the person whose gaze an app gets; None where nothing is charged."""
+    """Return what is left for the participant whose gaze an app gets; None where nothing is charged."""
     if budget is None:
         return None
     return {

@@ -57,9 +57,9 @@ class BridgeKind:
 
     Attributes:
         name: By which ``gazeveil live track --from`` knows it.
-        title: For people.
+        title: For participants.
         unit: What points are in, one of `gazeveil.gateway.fields.UNITS`.
-        open: Opens it from a device in words (empty for the usual one) and a plane.
+        open: Opens it from a device in words (empty for the usual one) and a viewing plane.
             Raises `WireError` where it may come later, any other `GazeveilError` where trying again is useless.
         device: What ``--device`` means.
         withheld: What the interface also offers and a bridge drops, with the reason.

@@ -263,10 +263,10 @@ class _Writer:
 
 
 class _Gateway:
-    """A connection to a gateway. Who listens must be the gateway: raw gaze would go to anybody else just the same.
+    """A connection to a gateway. Who listens must be the gateway: raw gaze would go to anyone else just the same.
 
     Raises:
-        OSError: If nobody listens, or somebody else does.
+        OSError: If nobody listens, or someone else does.
     """
 
     def __init__(self, inlet: Inlet) -> None:
@@ -323,7 +323,7 @@ def _check_listener(inlet: Inlet) -> None:
     listens on any more is nobody's: who answered may have closed it so as not to be seen.
 
     Raises:
-        OSError: If it is somebody else's or nobody's, or the gateway has made no token yet.
+        OSError: If it is someone else's or nobody's, or the gateway has made no token yet.
     """
     owner = inlet.token_file.stat().st_uid
     tables = [table.read_text(encoding="ascii") for table in TCP_TABLES if table.exists()]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A person's day: an account in the ledger, and leases that are paid ahead of the gaze that leaves.
+"""A participant's day: an account in the ledger, and leases that are paid ahead of the gaze that leaves.
 
 A lease of n windows of a stream with ``GazeStreamDP(ε, w, r)`` costs n ε ⌈r_day / r⌉ of a budget
 ``GazeStreamDP(B, one day, r_day)``. It is charged before anything leaves, and what is left of it after a crash is lost.
@@ -31,13 +31,13 @@ _MOST_NOTE = 200
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 """Pauses after the ledger failed; they double."""
 SPENT = "the privacy budget of the last 24 hours is spent; it comes back bit by bit"
-"""What apps are told: no name, and no number."""
+"""What apps are reported: no name, and no number."""
 ASK_AGAIN_S = 60.0
 """How often a spent budget is asked whether something came back."""
 WAIT_S = 300.0
 """How long a lease may wait for gaze, beyond the lease before it; after that it is lost."""
 DATASET = "gateway"
-"""Under which data set people's accounts are kept."""
+"""Under which data set participants' accounts are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Charge:
         group: The viewer group that it is for.
         person: Whose account pays.
         asked: When it was asked for, in monotonic seconds.
-        promise: What the group's stream promises.
+        promise: What the group's stream guarantees.
         windows: How many windows the lease is long.
         seconds: How long that is.
         budget: What the policy allows in any 24 hours.
@@ -78,7 +78,9 @@ class Charge:
         return now <= self.asked + self.waits_s
 
     def pay(self, ledger: Ledger) -> Receipt:
-        """Charge the person's account, opening it first if need be. Blocks, and returns once the charge is on disk.
+        """Charge the participant's account, opening it first if need be.
+
+        Blocks, and returns once the charge is on disk.
 
         Raises:
             BudgetExceeded: If it does not fit; nothing was spent.
@@ -108,7 +110,7 @@ class Charge:
         )
 
     def price(self, account: Account) -> GazeStreamDP:
-        """Return what the lease costs of an account, as a promise to the account's whole day.
+        """Return what the lease costs of an account, as a guarantee to the account's whole day.
 
         Raises:
             BudgetExceeded: If no such account could ever pay.
@@ -207,7 +209,7 @@ class Purse:
             InternalError: If nobody asked for this payment.
         """
         if charge is not self._paying:
-            raise InternalError("a payment came that nobody asked for")
+            raise InternalError("a payment arrived that was not requested")
         self._paying = None
         if isinstance(outcome, Receipt):
             self._ready = charge

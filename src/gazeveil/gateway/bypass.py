@@ -111,7 +111,7 @@ def _files(policy: Policy) -> list[tuple[str, Path, str, str]]:
         files.append(("policy", policy.path, "write", "an app could lift its own veil"))
         files.append(("folder", policy.path.absolute().parent, "write", "an app could replace the policy"))
     if policy.token_file is not None and policy.control is not None:
-        files.append(("control token", policy.token_file, "read", "an app could turn its own knob"))
+        files.append(("control token", policy.token_file, "read", "an app could change its own privacy level"))
     if policy.ledger and "://" not in policy.ledger:
         files.append(("ledger", Path(policy.ledger), "write", "an app could undo what was spent"))
     return files

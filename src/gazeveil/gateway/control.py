@@ -48,7 +48,7 @@ class Controlled(Watching, Protocol):
         ...
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Turn an app's knob."""
+        """Change an app's privacy level."""
         ...
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:

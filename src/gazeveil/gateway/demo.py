@@ -3,7 +3,7 @@
 """A gateway to play with: simulated gaze, the mouse, a recording, and two toy apps. Nothing of it is kept.
 
 It is an ordinary gateway with the policy ``demo.toml``, in a folder that is removed at the end. Its budget is made up,
-and no person is recorded.
+and no participant is recorded.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def targets(geometry: Geometry) -> tuple[Rectangle, ...]:
 
 
 def _recording(geometry: Geometry) -> str:
-    """Return gaze of another simulated person than the one who is simulated live."""
+    """Return gaze of another simulated participant than the one who is simulated live."""
     gaze = takewhile(
         lambda sample: sample.t < _RECORDING_S, simulated_trackers.simulated(geometry, seed=_RECORDING_SEED)
     )

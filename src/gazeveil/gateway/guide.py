@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first-run guide: what can be chosen, and a policy file from the answers, which is read before anybody gets it."""
+"""The first-run guide: what can be chosen, and a policy file from the answers, which is read before anyone gets it."""
 
 from __future__ import annotations
 

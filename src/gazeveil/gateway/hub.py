@@ -99,7 +99,7 @@ class Hub:
             self._desks[app.tracker].place(seat, app.mechanism, now)
 
     def attach(self, app: str, outlet: Outlet) -> None:
-        """Show an app's veiled gaze at an outlet from now on; it is told at once how things stand.
+        """Show an app's veiled gaze at an outlet from now on; it gets the current state at once.
 
         Raises:
             UnknownName: If there is no such app.
@@ -108,7 +108,7 @@ class Hub:
         self._group(app).seats_changed()
 
     def watched(self, app: str, by_anybody: bool) -> None:
-        """Say whether anybody asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for.
+        """Say whether anyone asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for.
 
         Raises:
             UnknownName: If there is no such app.
@@ -193,7 +193,9 @@ class Hub:
         window: Number | None = None,
         radius: Number | None = None,
     ) -> None:
-        """Turn an app's knob, with the accounting of erratum K4. Stricter holds at once, looser when windows are over.
+        """Change an app's privacy level, with the accounting of erratum K4.
+
+        Stricter holds at once, looser when windows are over.
 
         Raises:
             UnknownName: If there is no such app.

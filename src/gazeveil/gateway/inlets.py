@@ -25,7 +25,7 @@ MOST_UNREAD: Final = 1 << 16
 """Bytes of answers that a sender may leave unread."""
 GOING_AWAY, TAKEN_OVER = 1001, 1008
 """Close codes: a sender may come again later, or has no business here."""
-NOBODY: Final = "nobody sends gaze"
+NOBODY: Final = "no sender is connected"
 NOTHING_YET: Final = "a sender is connected, and no sample of it could be used yet"
 _TICK_S: Final = 0.25
 
@@ -98,7 +98,7 @@ class Inlet:
             self.close("this source is not used any more")
 
     def close(self, reason: str) -> None:
-        """Stop listening, and hang up on everybody with the reason."""
+        """Stop listening, and hang up on everyone with the reason."""
         if self._server is not None:
             self._server.close()
         self._sender = None  # nobody is told that it is lost: another source may be in use already

@@ -119,7 +119,7 @@ class Limited:
 
 
 def shortened(foreign: str) -> str:
-    """Return what somebody else said so that it can be logged: printable ASCII, and not much of it."""
+    """Return what someone else said so that it can be logged: printable ASCII, and not much of it."""
     text = foreign[: _LONGEST_FOREIGN + 1].encode("unicode_escape").decode()
     return text if len(text) <= _LONGEST_FOREIGN else text[:_LONGEST_FOREIGN] + "…"
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What people decided while a gateway ran, so that a restart does not undo it: knobs, rules, switches, who sits where.
+"""What participants decided while a gateway ran, so that a restart does not undo it.
+
+Privacy levels, rules, switches, who sits where.
 
 It lies beside the policy as ``NAME.state.json``, or where the policy says. Where the policy's folder cannot be
 written, as under a hardened service, it lies in the state folder of this machine. It holds no gaze and nothing that was
@@ -31,11 +33,11 @@ class Memory:
 
     Attributes:
         path: Where they are kept; None for a policy that is in no file: then nothing outlives.
-        knobs: What every app's knob was turned to: a preset, and numbers that differ from it.
+        knobs: What every app's privacy level was set to: a preset, and numbers that differ from it.
         off: Apps that are switched off.
         people: Who sits before which tracker.
         rules: What apps get instead of what the policy gives them.
-        tags: Words that people put to apps, to find them again.
+        tags: Words that participants put to apps, to find them again.
         ledgers: Which ledger was paid from at which place, by its identity: another one there is not trusted.
     """
 
@@ -80,7 +82,7 @@ class Memory:
         return memory
 
     def _recall(self, place: Path) -> None:
-        """Add what a file holds; what it says of knobs and people counts more than what was read before."""
+        """Add what a file holds; its privacy levels and participants override what was read before."""
         why = "something else"
         try:
             with place.open("rb") as opened:
@@ -105,7 +107,7 @@ class Memory:
                 place,
                 expected="what was decided while the gateway ran",
                 found=why,
-                hint="without it nobody knows what was switched off: make it readable, or look and then delete it",
+                hint="without it, what was switched off is unknown: make it readable, or look and then delete it",
             )
         self.knobs |= knobs
         self.off = sorted({*self.off, *off})
@@ -115,7 +117,7 @@ class Memory:
         self.ledgers |= ledgers
 
     def turned(self, app: str, given: Mapping[str, Any]) -> None:
-        """Keep where a knob was turned to.
+        """Keep where a privacy level was set to.
 
         Raises:
             OutputError: If it cannot be kept.
@@ -170,9 +172,9 @@ class Memory:
         """Forget what the policy decides anew.
 
         Args:
-            knobs: Apps whose knob and rule are as the policy says.
+            knobs: Apps whose privacy level and rule are as the policy says.
             off: Apps that are gone, with their switch and tags.
-            people: Trackers before which somebody else sits.
+            people: Trackers before which someone else sits.
         """
         if not (knobs & {*self.knobs, *self.rules} or off & {*self.off, *self.tags} or people & {*self.people}):
             return

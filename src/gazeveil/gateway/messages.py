@@ -47,10 +47,10 @@ class _Outlet(CountedOutlet, ABC):
     @property
     @abstractmethod
     def is_watched(self) -> bool:
-        """Whether anybody listens."""
+        """Whether anyone listens."""
 
     def show(self, veiled: Veiled) -> None:
-        """Send one veiled thing to everybody who listens; what goes on after its end begins anew."""
+        """Send one veiled thing to everyone who listens; what goes on after its end begins anew."""
         self._silent = False
         if self.sink is None:
             return
@@ -125,7 +125,7 @@ class PupilOutlet(_Outlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody has subscribed to gaze; who waits for notices alone does not count."""
+        """Whether anyone has subscribed to gaze; who waits for notices alone does not count."""
         return bool(self._topics)
 
     def tick(self, now: float) -> None:
@@ -276,11 +276,11 @@ class LslOutlet(_Outlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody listens."""
+        """Whether anyone listens."""
         return bool(self._outlet is not None and self._outlet.have_consumers())
 
     def tick(self, now: float) -> None:
-        """See whether anybody listens."""
+        """See whether anyone listens."""
         if self.is_watched != self._was_watched:
             self._was_watched = self.is_watched
             self.meter.listeners = int(self._was_watched)

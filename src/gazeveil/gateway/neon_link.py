@@ -61,7 +61,7 @@ class _GazeConnection(TrackerConnection):
         self._gaze: NeonSource = self._source
 
     def check(self, sensor: Sensor) -> None:
-        """Say so if the policy takes another plane for that of this scene camera.
+        """Say so if the policy takes another viewing plane for that of this scene camera.
 
         Raises:
             WireError: If it does.
@@ -168,6 +168,6 @@ async def _status_of(host: str, port: int) -> bytes:
                 if not isinstance(one, Message) or one.status != 200:
                     raise WireError("the tracker does not tell its status", hint="is this the address of the phone?")
                 return one.body
-        raise WireError("the tracker hung up before it had told its status")
+        raise WireError("the tracker closed the connection before it sent its status")
     finally:
         writer.close()

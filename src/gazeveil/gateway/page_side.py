@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the control page asks of a gateway beyond steering it: rules, tags, exports, live trails, and raw gaze.
 
-Raw gaze is shown to the person alone: the policy must allow it for the tracker, every view needs a capability that
+Raw gaze is shown to the participant alone: the policy must allow it for the tracker, every view needs a capability that
 works once and soon, and every view and every refusal is in the log.
 """
 
@@ -43,10 +43,10 @@ class PageSide:
     Args:
         hub: What it looks at.
         memory: What outlives a restart.
-        log: Where views of raw gaze are told.
+        log: Where views of raw gaze are reported.
         regrade: Is called when an app gets something else from now on.
         keeping: Says what holds now, if it cannot be kept.
-        undo: What undoes veils for the person's eyes.
+        undo: What undoes veils for the participant's eyes.
         now: Monotonic seconds.
 
     Attributes:
@@ -115,7 +115,7 @@ class PageSide:
         return True
 
     def tag(self, app: str, tags: object) -> None:
-        """Put words to an app, by which people find it.
+        """Put words to an app, by which participants find it.
 
         Raises:
             UnknownName: If there is no such app.
@@ -150,13 +150,13 @@ class PageSide:
             self.refuse_raw(tracker, "the policy does not allow it")
             raise PrivacyError(
                 f"raw gaze of {tracker!r} is not shown",
-                hint="raw_view = true in its [[tracker]] allows the person to look",
+                hint="raw_view = true in its [[tracker]] allows the participant to look",
             )
         self._log("raw view granted", tracker=tracker)
         return self._capabilities.make(tracker)
 
     def refuse_raw(self, tracker: str, why: str) -> None:
-        """Take note that somebody was not shown raw gaze."""
+        """Take note that someone was not shown raw gaze."""
         self._log("raw view refused", tracker=tracker, why=why)
 
     @property

@@ -62,7 +62,7 @@ class Answer:
     Attributes:
         outcomes: One for each.
         trouble: Why none of them counts, if that is so.
-        notes: What people should know though it is no error.
+        notes: What participants should know though it is no error.
     """
 
     outcomes: list[Outcome]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A tracker's plane for single points: what protocols count in, to and from the unit of the plane.
+"""A tracker's viewing plane for single points: what protocols count in, to and from the unit of the viewing plane.
 
 `Geometry` converts arrays; a live sample is two numbers, so this does the same with plain arithmetic.
 """
@@ -35,14 +35,14 @@ class Plane:
         """Width and height in pixels, for protocols that tell them to apps.
 
         Raises:
-            GeometryError: If the plane has no pixels.
+            GeometryError: If the viewing plane has no pixels.
         """
         if not self.geometry.knows_pixels:
             raise GeometryError(f"{self.geometry} has no pixels, and this protocol counts in them")
         return round(self.geometry.width_px or 0), round(self.geometry.height_px or 0)
 
     def from_pixels(self, x: float, y: float) -> Point:
-        """Return a point in pixels as one of the plane."""
+        """Return a point in pixels as one of the viewing plane."""
         if self.geometry.unit is Unit.PIXEL:
             return x, y
         width, height = self.pixels
@@ -57,7 +57,7 @@ def _conversions(
     if geometry.unit is Unit.PIXEL:
         width, height = float(geometry.width_px or 0), float(geometry.height_px or 0)
         if not width or not height:
-            raise GeometryError("a plane in pixels must know how many there are")
+            raise GeometryError("a viewing plane in pixels must know how many there are")
         return (lambda x, y: (x / width, y / height)), (lambda x, y: (x * width, y * height))
     (across, across_back), (down, down_back) = _degrees(geometry, 0), _degrees(geometry, 1)
     return (lambda x, y: _both(across(x), down(y))), (lambda x, y: _both(across_back(x), down_back(y)))

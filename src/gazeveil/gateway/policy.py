@@ -3,7 +3,7 @@
 """A gateway's policy: which tracker, which app gets what behind which veil, and who may lose how much in 24 hours.
 
 `read_policy` reads a TOML file and checks everything that can be checked before a single socket is opened; whatever is
-wrong is told with its line. A policy is a value: two that are equal mean the same.
+wrong is reported with its line. A policy is a value: two that are equal mean the same.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class TrackerSetting:
     Attributes:
         name: By which apps name it.
         protocol: A registered one, or ``replay``, or ``simulate``.
-        geometry: The plane of gaze.
+        geometry: The viewing plane of gaze.
         person: Who sits before it, and whose budget pays, until the control API says otherwise.
         address: Where the tracker listens; None for streams that are found by name, for files and for simulated eyes.
         stream: The name of an LSL stream; empty for the first stream of gaze.
@@ -138,12 +138,12 @@ class TrackerSetting:
         file: What is replayed.
         speed: How many times faster than it was recorded.
         loop: Whether a replay starts again at its end.
-        seed: Of the simulated person.
+        seed: Of the simulated participant.
         rate_hz: Of the simulated tracker.
         scene: What the participant looks at; None if nobody watches that.
         inlet: Where the gateway listens, for trackers that send to it.
         sources: The same tracker with every other source that may be chosen live.
-        raw_view: Whether the person may look at raw gaze on the control page of this machine.
+        raw_view: Whether the participant may look at raw gaze on the control page of this machine.
         fields: How the tracker calls and counts things, where the policy says so.
         mouse: Whether the control page's mouse may be the sender, since the policy lists it.
     """
@@ -218,25 +218,26 @@ class AppSetting:
     """What one app gets.
 
     Attributes:
-        name: For people, logs and the control API.
+        name: For participants, logs and the control API.
         tracker: Which tracker's gaze.
-        protocol: How it is told.
+        protocol: How it is reported.
         mechanism: The veil, in the tracker's space.
         listen: Where the app finds its tracker; None for streams that are found by name.
         edge: What becomes of points beyond the edges: ``clamp``, ``reflect`` or ``leave``.
         output: Samples, or only fixations, or only names of areas.
-        areas: The areas, where only their names are told.
+        areas: The areas, where only their names are reported.
         rate_hz: How many samples a second it gets at most.
         knob: Presets that may be chosen live; ``off`` among them switches the veil off.
         epsilon_at_most: The largest ε that may be chosen live; None if it stays as it is.
         window_at_least: The shortest window, likewise.
         radius_at_least: The smallest radius, likewise.
-        unproven: Whether the policy allows a veil without a promise here, in so many words.
+        unproven: Whether the policy allows a veil without a guarantee here, in this many words.
         tls: For protocols that can be encrypted.
         origins: Web pages that may read the stream, besides those of this machine.
         follow_scene: Whether radius and window follow the scene: ``small`` or ``large`` for its radii; empty if not.
         radius_at_most: The largest radius that the scene may ask for; None for any.
-        window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
+        window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a privacy
+            level.
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
         shown_as: What its LSL stream or Pupil surface is called; empty for its name.
         blank_pupils: Whether Pupil gaze comes with pupils that say of every number that it was not measured.
@@ -270,14 +271,14 @@ class AppSetting:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSetting:
-    """What all apps together may learn of one person in any 24 hours.
+    """What all apps together may learn of one participant in any 24 hours.
 
     Attributes:
         person: Whose; `EVERYBODY` for everyone who has no budget of their own, each for themselves.
         epsilon_per_day: The loss that the gaze of any 24 hours may have.
         radius: How far each point of it may have been, in ``unit``.
         unit: What the radius is measured in.
-        unproven: Whether veils without a promise may be used under this budget, which then promises nothing.
+        unproven: Whether veils without a guarantee may be used under this budget, which then guarantees nothing.
     """
 
     person: str
@@ -288,7 +289,7 @@ class BudgetSetting:
 
     @property
     def promise(self) -> GazeStreamDP:
-        """The promise to any 24 hours of gaze."""
+        """The guarantee to any 24 hours of gaze."""
         return GazeStreamDP(self.epsilon_per_day, DAY_S, self.radius, self.unit)
 
 
@@ -345,7 +346,7 @@ class Policy:
         return _named("app", name, self.apps)
 
     def budget_of(self, person: str) -> BudgetSetting | None:
-        """Return the budget that pays for a person, if there is one."""
+        """Return the budget that pays for a participant, if there is one."""
         own = [budget for budget in self.budgets if budget.person == person]
         return next(iter(own or [budget for budget in self.budgets if budget.person == EVERYBODY]), None)
 

@@ -34,9 +34,9 @@ class Shown:
         plane: Where gaze lies.
         rate_hz: How many samples a second the app gets at most.
         output: Samples, or only fixations, or only the names of areas.
-        areas: Names of areas, where only these are told.
+        areas: Names of areas, where only these are reported.
         name: The app's name in the policy.
-        promise: The promise in words, for protocols that can tell it.
+        promise: The guarantee in words, for protocols that can tell it.
         origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
         shown_as: What its stream or surface is called, where that is not the app's name.
         blank_pupils: Whether gaze comes with a pupil of each eye in which nothing was measured; for Pupil.
@@ -74,7 +74,7 @@ class Source(ABC):
         """Take bytes and return the samples that are complete now; what else they held is forgotten.
 
         Raises:
-            WireError: If they are not what the protocol promises; the connection is to be closed.
+            WireError: If they are not what the protocol guarantees; the connection is to be closed.
         """
 
     def tick(self, now: float) -> None:  # noqa: B027  (most protocols need none)
@@ -156,7 +156,7 @@ class Sink(ABC):
         """Take bytes of the app and queue the answers.
 
         Raises:
-            WireError: If they are not what the protocol promises; the connection is to be closed.
+            WireError: If they are not what the protocol guarantees; the connection is to be closed.
         """
 
     def show(self, veiled: Veiled, now: float) -> None:
@@ -214,14 +214,16 @@ class Protocol:
 
     Attributes:
         name: By which a policy names it.
-        title: For people.
+        title: For participants.
         port: Where trackers of this kind listen by default.
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
-        source: Makes the client side from a plane, and from fields if the policy has them; None if there is none.
+        source: Makes the client side from a viewing plane, and from fields if the policy has them; None if there is
+            none.
         fields: Whether a policy may say how trackers of this kind call and count things.
         knows: What a source can tell beside gaze without fields; it is made with what apps declare of that.
         link: How a tracker is followed if that takes more than one connection; empty if it does not.
-        listener: Makes the side where the gateway listens and trackers connect, from a plane, a gate and fields.
+        listener: Makes the side where the gateway listens and trackers connect, from a viewing plane, a gate and
+            fields.
         sink: Makes the tracker side; None if there is none.
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.

@@ -28,7 +28,7 @@ Pointing = tuple[float, float]
 
 
 class EyeGeometry(NamedTuple):
-    """Where the eyes are: it identifies people, and no veil of a stream hides what stays the same.
+    """Where the eyes are: it identifies participants, and no veil of a stream hides what stays the same.
 
     Attributes:
         left: Where the left eye is in the head, in mm to the right, down and ahead; None where that is not known.
@@ -46,7 +46,7 @@ class EyeGeometry(NamedTuple):
 
 @final
 class RawSample:
-    """One sample of a tracker: seconds of its own clock, and gaze in the unit of its plane, NaN where it is missing.
+    """One sample of a tracker: seconds of its own clock, and gaze in the unit of its viewing plane, NaN where missing.
 
     Head and eyes are fields of their own, which nobody gets unless an app's policy declares them. There is no place for
     anything else: pupil sizes, roll and position of the head, confidences and images stay in the parser.
@@ -94,7 +94,7 @@ class Veiled:
 
 @final
 class VeiledSample(Veiled):
-    """One veiled point: seconds, and gaze in the unit of the tracker's plane, NaN where there is none to show.
+    """One veiled point: seconds, and gaze in the unit of the tracker's viewing plane, NaN where there is none to show.
 
     Attributes:
         x: Gaze across.

@@ -167,14 +167,16 @@ class Gateway:
         self.log("control refused", why=why, value=shortened(value))
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Turn an app's knob."""
+        """Change an app's privacy level."""
         known = {"preset", "epsilon", "window", "radius"}
         if unknown := set(given) - known:
-            raise UnknownName(f"a knob has no {sorted(unknown)[0]!r}", hint=closest(sorted(unknown)[0], sorted(known)))
+            raise UnknownName(
+                f"a privacy level has no {sorted(unknown)[0]!r}", hint=closest(sorted(unknown)[0], sorted(known))
+            )
         wish = {name: value for name, value in given.items() if value is not None}
         self.hub.turn(app, now=time.monotonic(), **wish)
         self._tell_promises()
-        with self._keeping(f"the knob of {app!r} is turned now"):
+        with self._keeping(f"the privacy level of {app!r} is being changed"):
             self.memory.turned(app, wish)
         return self.app(app)
 
@@ -222,7 +224,10 @@ class Gateway:
             ) from error
 
     def _remember(self) -> None:
-        """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
+        """Decide again what participants decided before a restart.
+
+        What the policy does not allow any more is dropped.
+        """
         now = time.monotonic()
         for app in self.policy.apps:
             rule = self.memory.rules.get(app.name)
@@ -235,7 +240,7 @@ class Gateway:
                 try:
                     self.hub.turn(app.name, now=now, **knob)
                 except (GazeveilError, TypeError) as error:
-                    self.log("knob not restored", app=app.name, why=error)
+                    self.log("privacy level not restored", app=app.name, why=error)
         for tracker in self.policy.trackers:
             if person := self.memory.people.get(tracker.name):
                 self.hub.sit_down(tracker.name, person, now=now)
@@ -254,7 +259,7 @@ class Gateway:
             self.outlets[name].regrade(self._shown(self.policy.app(name), self._promises()))
 
     def _tell_promises(self) -> None:
-        """Let whoever connects from now on hear the promise that holds now."""
+        """Let whoever connects from now on hear the guarantee that holds now."""
         promises = self._promises()
         for app in self.policy.apps:
             if app.name in self.outlets:
@@ -331,7 +336,7 @@ class Gateway:
                 self.log("payment lost", group=charge.group, why=error)
 
     async def _look_at_ledger(self) -> None:
-        """Open the ledger before anybody asks for gaze: a new one is made now, and an old copy is noticed now.
+        """Open the ledger before anyone asks for gaze: a new one is made now, and an old copy is noticed now.
 
         Raises:
             GazeveilError: If there is to be a new one, and it cannot be made.

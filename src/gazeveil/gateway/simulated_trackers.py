@@ -30,7 +30,7 @@ _BLOCK_S = 1.0
 
 
 def recording_of(path: Path | str, geometry: Geometry | None = None, *, format_name: str | None = None) -> Recording:
-    """Return the first recording of a file, in the plane's unit.
+    """Return the first recording of a file, in the viewing plane's unit.
 
     Raises:
         InputError: If there is none.
@@ -60,7 +60,10 @@ def replayed(recording: Recording, *, loop: bool = True) -> Iterator[RawSample]:
 
 
 def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> Iterator[RawSample]:
-    """Yield endless gaze of a simulated person before a simulated scene; a screen of unknown size is taken as usual."""
+    """Yield endless gaze of a simulated participant before a simulated scene.
+
+    A screen of unknown size is taken as usual.
+    """
     from gazeveil.simulate import TRACKERS, GazeStream, Population, scene  # noqa: PLC0415
 
     kind = "headset" if geometry.unit is Unit.DEGREE else "remote"

@@ -79,7 +79,7 @@ class AppOutlet(CountedOutlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is connected who has asked for gaze."""
+        """Whether anyone is connected who has asked for gaze."""
         return any(connection.listens for connection in self._connections)
 
     @property
@@ -125,7 +125,7 @@ class AppOutlet(CountedOutlet):
             connection.tick(now)
 
     async def close(self, reason: str) -> None:
-        """Close the door and hang up on everybody; who does not read the last words in time is cut off."""
+        """Close the door and hang up on everyone; who does not read the last words in time is cut off."""
         self.watched = lambda by_anybody: None
         if self._server is not None:
             self._server.close()
@@ -212,7 +212,7 @@ class _AppConnection(asyncio.Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it gets no gaze: it did not ask, does not read, or all was said."""
+        """Whether it gets no gaze: it did not ask, does not read, or all was stated."""
         return not self.listens or bool(self._paused_since)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -266,7 +266,7 @@ class _AppConnection(asyncio.Protocol):
     def say(self, what: Callable[[Sink], None]) -> bool:
         """Let the sink do something, and tell whether there was something to send.
 
-        Hangs up if the app broke the rules or all was said.
+        Hangs up if the app broke the rules or all was stated.
         """
         self.flush()
         transport = self._transport

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stream time: a tracker's clock, but for what would break the promise of a window (erratum K3).
+"""Stream time: a tracker's clock, but for what would break the guarantee of a window (erratum K3).
 
 Windows are counted on device time. A device clock that jumps ahead would declare a window over that is not, and its
 budget would be spent again. So stream time never runs back, and never runs ahead of the machine's own clock by more

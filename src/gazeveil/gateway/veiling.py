@@ -37,7 +37,7 @@ from gazeveil.types import FloatArray
 OFF = "off"
 EDGES = ("clamp", "reflect", "leave")
 LONGEST_WINDOW_S = 10.0
-"""The longest window of any promise about streams: how long to be quiet around a promise of another kind."""
+"""The longest window of any guarantee about streams: how long to be quiet around a guarantee of another kind."""
 _ROUNDING_S = 2e-6
 """Veils round times to microseconds."""
 _EARLY = 0.4
@@ -51,14 +51,14 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class NoVeil(SampleMechanism):
-    """The knob at "no privacy": gaze passes as it is. Only where a policy allows it in so many words."""
+    """The privacy level at "no privacy": gaze passes as it is. Only where a policy allows it in this many words."""
 
     name: ClassVar[str] = OFF
     draws_noise: ClassVar[bool] = False
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven("the veil is off: gaze passes as it is")
 
     def start(self, noise: NoiseSource) -> Veil:
@@ -125,14 +125,14 @@ def veils_the_head(mechanism: SampleMechanism) -> bool:
 
 
 def window_of(promise: Guarantee) -> float:
-    """Return how long a window of a promise is, in seconds, rounded up; 0 where nothing is promised."""
+    """Return how long a window of a guarantee is, in seconds, rounded up; 0 where nothing is guaranteed."""
     if isinstance(promise, GazeStreamDP):
         return float(promise.window) + _ROUNDING_S
     return LONGEST_WINDOW_S if promise.proven else 0.0
 
 
 class LiveVeil:
-    """A veil on a live stream, quiet at first and open only while somebody has paid.
+    """A veil on a live stream, quiet at first and open only while someone has paid.
 
     A sample that comes while it is closed is not looked at: it never enters the veil, so nothing that leaves later
     depends on it. ``open_until`` is the only way to open it.
@@ -168,7 +168,7 @@ class LiveVeil:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise that the stream keeps; none if the noise is not secure."""
+        """The guarantee that the stream keeps; none if the noise is not secure."""
         return self.veil.guarantee
 
     def is_quiet(self, t: float, now: float) -> bool:

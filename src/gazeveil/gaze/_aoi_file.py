@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Areas of interest as a JSON file: a plane, and a list of shapes with their fields."""
+"""Areas of interest as a JSON file: a viewing plane, and a list of shapes with their fields."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read(path: Path) -> AreasOfInterest:
     try:
         geometry = Geometry.from_dict(_object(path, whole["geometry"], "geometry"))
     except GeometryError as error:
-        raise _wrong(path, "geometry", "a plane", error.message) from None
+        raise _wrong(path, "geometry", "a viewing plane", error.message) from None
     if not isinstance(whole["areas"], list):
         raise _wrong(path, "areas", "a list", _kind(whole["areas"]))
     areas = tuple(_area(path, value, f"areas[{index}]") for index, value in enumerate(whole["areas"]))

@@ -48,7 +48,7 @@ class TableLabel:
 
 
 def read_label(path: Path) -> TableLabel | None:
-    """Return a file's label, or None if it is somebody else's Parquet file.
+    """Return a file's label, or None if it is someone else's Parquet file.
 
     Raises:
         FileFormatError: If the file is damaged, or was written by a newer gazeveil.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Areas of interest: named shapes on the plane of gaze, and which of them gaze is in.
+"""Areas of interest: named shapes on the viewing plane of gaze, and which of them gaze is in.
 
 One rule for edges: a shape owns its left and its top edge, not its right and its bottom edge, so shapes that share
 an edge share no point. An ellipse, which shares none, owns its rim. A point that is NaN is in nothing.
@@ -126,11 +126,11 @@ Area = Rectangle | Ellipse | Polygon
 
 @dataclass(frozen=True, slots=True)
 class AreasOfInterest:
-    """Named areas on one plane. Where they overlap, the one that comes first wins.
+    """Named areas on one viewing plane. Where they overlap, the one that comes first wins.
 
     Attributes:
         areas: The areas, most important first; their names differ.
-        geometry: The plane they are drawn on, and the unit they are given in.
+        geometry: The viewing plane they are drawn on, and the unit they are given in.
     """
 
     areas: tuple[Area, ...]
@@ -180,7 +180,7 @@ class AreasOfInterest:
         return self.label(*self._positions(recording))
 
     def dwell(self, recording: Recording, *, max_step: float = MAX_STEP) -> pl.DataFrame:
-        """Return for each area how long gaze stayed and how often it came, and for the rest of the plane.
+        """Return for each area how long gaze stayed and how often it came, and for the rest of the viewing plane.
 
         A sample holds until the next one, if that comes later and within ``max_step`` seconds; so a sample before a
         hole in time, and the last one, hold for no time. An entry is a good sample in the area whose last good
@@ -243,7 +243,7 @@ class AreasOfInterest:
 
     @staticmethod
     def from_json(path: Path | str) -> AreasOfInterest:
-        """Read areas from a JSON file that `to_json` wrote, or somebody in its form.
+        """Read areas from a JSON file that `to_json` wrote, or someone in its form.
 
         Raises:
             FileFormatError: If the file is something else; the message names the field.

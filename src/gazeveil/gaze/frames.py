@@ -40,7 +40,7 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
     if options.observer is None and options.columns.get("observer", "observer") not in found:
         raise InputError(
             "the data frame does not say who looked",
-            hint="name the column with columns={'observer': 'Participant'}, or the person with observer='p01'",
+            hint="name the column with columns={'observer': 'Participant'}, or the participant with observer='p01'",
         )
     for name in schema.SAMPLES:
         _check_numbers(table, options.columns.get(name, name))

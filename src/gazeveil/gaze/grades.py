@@ -47,7 +47,7 @@ class Measure:
     words: Callable[[float], str] = _percent
 
     def value(self, quality: Quality) -> float | None:
-        """Return the measure of a recording; None where it cannot be said."""
+        """Return the measure of a recording; None where it cannot be stated."""
         found: float | None = getattr(quality, self.name)
         return found
 

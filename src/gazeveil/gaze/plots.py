@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gazeveil.pictures import Picture, canvas, png
+from gazeveil.pictures import BLUE, Picture, canvas, legend_below, png
 
 if TYPE_CHECKING:
     from gazeveil.gaze.corpus import Corpus
@@ -24,7 +24,7 @@ def recording_picture(recording: Recording) -> Picture:
     made, (plane, course) = canvas(9, 3.6, 1, 2)
     every = max(len(recording) // _MOST_POINTS, 1)
     x, y, t = recording.x[::every], recording.y[::every], recording.t[::every]
-    plane.plot(x, y, linewidth=0.5, color="tab:blue", alpha=0.6)
+    plane.plot(x, y, linewidth=0.5, color=BLUE, alpha=0.6)
     try:
         left, top, right, bottom = recording.geometry.extent()
         plane.set_xlim(left, right)
@@ -37,7 +37,7 @@ def recording_picture(recording: Recording) -> Picture:
     course.plot(t, y, linewidth=0.6, label="y")
     course.set_xlabel("time in s")
     course.set_ylabel(f"gaze in {recording.geometry.unit}")
-    course.legend(fontsize=8)
+    legend_below(made, course)
     course.set_title(" / ".join(part for part in recording.key if part), fontsize=9)
     return Picture(png(made))
 

@@ -34,10 +34,10 @@ from gazeveil.types import BoolArray, FloatArray
 
 WINDOW_S: Final = 0.1
 WINDOW_SAMPLES: Final = 5
-"""A window of rest is this long, and has at least so many samples."""
+"""A window of rest is this long, and has at least this many samples."""
 
 DROPPED: Final = 1.5
-"""A step of more than so many usual steps means that samples are missing."""
+"""A step of more than this many usual steps means that samples are missing."""
 
 PAUSE_S: Final = 1.0
 """A longer step is a pause of the recording: nothing was dropped in it."""
@@ -56,7 +56,7 @@ _TRACE_POINTS: Final = 1500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """What the data of one recording are like; None where it cannot be said.
+    """What the data of one recording are like; None where it cannot be stated.
 
     Attributes:
         key: Which recording.

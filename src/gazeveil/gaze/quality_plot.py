@@ -12,7 +12,7 @@ import numpy as np
 from gazeveil.gaze.grades import MEASURES, badness, oddities, overall, tally
 from gazeveil.gaze.quality import Quality, Trace
 from gazeveil.gaze.recording import Key
-from gazeveil.pictures import Picture, canvas, png
+from gazeveil.pictures import BLUE, ORANGE, Picture, canvas, png
 
 _COLOURS: Final = {"good": "#cfe3f2", "fair": "#f7dfa3", "poor": "#e2926e", None: "#eeeeee"}
 _MOST_ROWS: Final = 32
@@ -79,8 +79,8 @@ def _table(axis: Any, shown: Sequence[Quality], count: int) -> None:
 
 def _trace(axis: Any, quality: Quality, trace: Trace, *, last: bool) -> None:
     """Draw how gaze goes over time; where it is lost, the ground is shaded."""
-    axis.plot(trace.t, trace.x, linewidth=0.8, color="#1f5f99", label="x")
-    axis.plot(trace.t, trace.y, linewidth=0.8, color="#c0621b", label="y")
+    axis.plot(trace.t, trace.x, linewidth=0.8, color=BLUE, label="x")
+    axis.plot(trace.t, trace.y, linewidth=0.8, color=ORANGE, label="y")
     lost = np.isnan(trace.x) | np.isnan(trace.y)
     axis.fill_between(
         trace.t, 0, 1, where=lost, transform=axis.get_xaxis_transform(), color="#999999", alpha=0.35, linewidth=0

@@ -65,7 +65,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
         **options: Fields of `ReadOptions`, for example ``geometry=screen(1920, 1080)``.
 
     Raises:
-        FileFormatError: If the file is not what its format promises, with line, column and what to do.
+        FileFormatError: If the file is not what its format guarantees, with line, column and what to do.
     """
     if is_frame(source):
         report, chosen = ReadReport(), ReadOptions(**options)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One observer looking at one stimulus once: samples or fixations, the plane they lie on, and whose they are."""
+"""One observer looking at one stimulus once.
+
+Samples or fixations, the viewing plane they lie on, and whose they are.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ class Recording:
         t: Device time of each sample in seconds, in the order the device gave them.
         x: Combined gaze, in the unit of ``geometry``.
         y: Combined gaze, growing downwards.
-        geometry: The plane x and y lie on.
+        geometry: The viewing plane x and y lie on.
         observer: Who looked.
         stimulus: At what.
         session: On which occasion.
@@ -119,7 +122,7 @@ class Recording:
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} must be text, not {getattr(self, name)!r}")
         if not self.observer:
-            raise InputError("a recording needs an observer", hint="any text that tells people apart will do")
+            raise InputError("a recording needs an observer", hint="any text that is unique to a participant will do")
 
     def __len__(self) -> int:
         return len(self.t)

@@ -72,7 +72,7 @@ def parse_sentinel(text: str) -> Sentinel:
 
 
 def known_to(geometry: Geometry) -> list[Sentinel]:
-    """Return the sentinels that are looked for on a plane."""
+    """Return the sentinels that are looked for on a viewing plane."""
     points = () if geometry.unit is Unit.DEGREE else KNOWN_POINTS
     return [*(Sentinel(*point) for point in points), *(Sentinel(number) for number in KNOWN_NUMBERS)]
 
@@ -84,13 +84,13 @@ def is_known(point: Point, geometry: Geometry) -> bool:
 
 
 def visible(geometry: Geometry) -> Extent | None:
-    """Return left, top, right and bottom of the visible plane; None for a headset whose field is not known."""
+    """Return left, top, right and bottom of the visible viewing plane; None for a headset whose field is not known."""
     known = geometry.knows_degrees and (geometry.fov_x_deg is not None or geometry.width_mm is not None)
     return geometry.extent() if geometry.unit is not Unit.DEGREE or known else None
 
 
 def outside(x: FloatArray, y: FloatArray, extent: Extent) -> BoolArray:
-    """Where positions are outside the visible plane."""
+    """Where positions are outside the visible viewing plane."""
     left, top, right, bottom = extent
     return (x < left) | (x > right) | (y < top) | (y > bottom)
 

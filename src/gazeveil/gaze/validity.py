@@ -122,7 +122,7 @@ def _value(text: str, after: str) -> tuple[str, bool]:
     if not word:
         raise _wrong(text, "no value stands after the sign (an empty field is '')")
     if not _is_bare(word):
-        raise _wrong(text, f"put {word!r} in quotes, or say one rule at a time")
+        raise _wrong(text, f"put {word!r} in quotes, or give one rule each")
     return word, False
 
 

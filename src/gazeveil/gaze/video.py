@@ -75,7 +75,7 @@ def video_frames(path: Path, due: Callable[[float], bool]) -> Iterator[tuple[flo
                 path,
                 expected=f"{announced:,} frames",
                 found=f"{read:,} that can be decoded",
-                hint="the file is cut off or damaged; copy it again, or encode it anew",
+                hint="the file is cut off or damaged; copy it again, or encode it again",
             )
     finally:
         capture.release()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People in random groups: a draw that is not noise on a number."""
+"""Participants in random groups: a draw that is not noise on a number."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gazeveil.types import IntArray
 
 
 def random_groups(source: NoiseSource, people: int, size: int) -> list[IntArray]:
-    """Return people, counted from 0, in random groups of at least ``size``; every number is in one of them.
+    """Return participants, counted from 0, in random groups of at least ``size``; every number is in one of them.
 
-    People beyond a whole number of groups join the groups one by one, so no group is smaller.
+    Participants beyond a whole number of groups join the groups one by one, so no group is smaller.
 
     Raises:
-        InputError: If there are fewer people than a group needs.
+        InputError: If there are fewer participants than a group needs.
     """
     if people < size:
         raise InputError(

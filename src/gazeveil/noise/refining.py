@@ -3,7 +3,7 @@
 """Settle samples that double precision leaves undecided: the same draw, with more digits and, if need be, more bits.
 
 A draw is a list of uniform numbers. Their first words stay their leading bits however often the draw is refined;
-otherwise the samples near a rounding boundary would be drawn anew, and the law would be biased.
+otherwise the samples near a rounding boundary would be resampled, and the law would be biased.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is promised: guarantees, units of protection, calibration, composition, the ledger."""
+"""What is guaranteed: guarantees, units of protection, calibration, composition, the ledger."""
 
 from __future__ import annotations
 

@@ -26,6 +26,8 @@ box-shadow:0 1px 3px rgb(0 0 0/.06)}
 .gazeveil-card dt{margin-top:.8rem;font-size:.8rem;font-weight:600;letter-spacing:.04em;text-transform:uppercase;
 color:var(--soft)}
 .gazeveil-card dd{margin:.15rem 0 0}
+.gazeveil-card details{margin:.6rem 0 0}
+.gazeveil-card summary{cursor:pointer;font-weight:600}
 .gazeveil-card ul{margin:.15rem 0 0;padding-left:1.2rem}
 .gazeveil-card .verdict{display:inline-block;margin:0 0 .75rem;padding:.1rem .6rem;border-radius:1rem;font-size:.8rem;
 font-weight:600;color:#fff;background:var(--good)}
@@ -55,9 +57,10 @@ def card(statement: Statement, *, title: str, whole_page: bool, picture: bytes |
         but = [strength] if statement.weak else []
         but += ["conditional"] if statement.conditional_on else []
         verdict, marked = f"Proven, but {' and '.join(but)}", "verdict weak"
+    plain = _in_plain_words(statement) if whole_page else ""
     fragment = (
         f'<section class="gazeveil-card" lang="en"><style>{_STYLE}</style>'
-        f'<span class="{marked}">{verdict}</span><h2>{escape(title)}</h2>{body}</section>'
+        f'<span class="{marked}">{verdict}</span><h2>{escape(title)}</h2>{plain}{body}</section>'
     )
     if not whole_page:
         return fragment
@@ -69,6 +72,12 @@ def card(statement: Statement, *, title: str, whole_page: bool, picture: bytes |
     )
 
 
+def _in_plain_words(statement: Statement) -> str:
+    """Return the statement for participants, in English and, folded away, in German."""
+    english, german = (escape(statement.for_participants(language)) for language in ("en", "de"))
+    return f'<p>{english}</p><details lang="de"><summary>Auf Deutsch</summary><p>{german}</p></details>'
+
+
 def _guarantee(statement: Statement, shown: str) -> str:
     from gazeveil.privacy.statement import AGAINST, neighbours_in_words  # noqa: PLC0415
 
@@ -78,7 +87,7 @@ def _guarantee(statement: Statement, shown: str) -> str:
         ("How much", _words(statement.how_much()) + _belief(statement)),
         ("What is compared", _words(neighbours_in_words(statement.guarantee))),
         ("Over time", _words(statement.over_time())),
-        ("When it fails", _words(statement.failure() or "No chance of failure is part of it (δ = 0).")),
+        ("When it fails", _words(statement.failure() or "It holds without exception (δ = 0).")),
         ("Public facts", _facts(statement)),
         ("Who you are", _words(statement.identification)),
         ("So far", _words(statement.together())),
@@ -103,7 +112,7 @@ def _words(text: str) -> str:
 
 
 def _belief(statement: Statement) -> str:
-    """Draw the range of beliefs that remain for somebody who was undecided."""
+    """Draw the range of beliefs that remain for someone who was undecided."""
     at_most = statement.belief_at_most()
     if at_most is None:
         return ""

@@ -23,7 +23,7 @@ _MOST_DIGITS = 1_280
 
 
 def delta_bounds(mu: Fraction | Decimal, epsilon: Fraction | Decimal, digits: int) -> Interval:
-    """Return bounds on the least δ at which noise with Δ/σ = μ is (ε, δ)-private, computed in so many digits."""
+    """Return bounds on the least δ at which noise with Δ/σ = μ is (ε, δ)-private, computed in this many digits."""
     half, drift = Interval.of(mu, digits) / 2, Interval.of(epsilon, digits) / Interval.of(mu, digits)
     x, y = drift - half, drift + half
     if x.low >= 0:

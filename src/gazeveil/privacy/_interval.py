@@ -37,7 +37,7 @@ class Interval:
 
     @classmethod
     def of(cls, number: int | float | Decimal | Fraction, digits: int) -> Interval:
-        """Return the interval of so many digits around an exact number."""
+        """Return the interval of this many digits around an exact number."""
         down, up = _contexts(digits)
         number = Fraction(number) if isinstance(number, float) else number
         if isinstance(number, Fraction):

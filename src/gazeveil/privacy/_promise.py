@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all promises have in common: their order, their arithmetic, how they are written down."""
+"""What all guarantees have in common: their order, their arithmetic, how they are written down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 class Ground(NamedTuple):
-    """What a promise is about."""
+    """What a guarantee is about."""
 
     unit: ProtectedUnit
     neighbours: Neighbours
@@ -38,38 +38,38 @@ class Ground(NamedTuple):
 
 
 class Guarantee(ABC):
-    """A promise: how much, about which unit, between which neighbours."""
+    """A guarantee: how much, about which unit, between which neighbours."""
 
     __slots__ = ()
     kind: ClassVar[str]
     restates_evenly: ClassVar[bool] = True
-    """Whether restating the sum of two such promises is the same as adding up what they are restated to."""
+    """Whether restating the sum of two such guarantees is the same as adding up what they are restated to."""
     unit: ProtectedUnit
     neighbours: Neighbours
 
     @property
     def proven(self) -> bool:
-        """Whether this is a promise at all."""
+        """Whether this is a guarantee at all."""
         return True
 
     @abstractmethod
     def numbers(self) -> dict[str, Fraction]:
-        """Return the numbers of the promise by name."""
+        """Return the numbers of the guarantee by name."""
 
     @abstractmethod
     def in_words(self) -> str:
-        """Say the promise in plain words."""
+        """Say the guarantee in plain words."""
 
     @abstractmethod
     def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
-        """Return a promise of this kind with other numbers, about another ground."""
+        """Return a guarantee of this kind with other numbers, about another ground."""
 
     @abstractmethod
     def _for_changes(self, count: int) -> tuple[Fraction, ...]:
-        """Return the numbers of the promise when ``count`` units change."""
+        """Return the numbers of the guarantee when ``count`` units change."""
 
     def _as_kind_of(self, model: Guarantee) -> Guarantee:
-        """Return the same promise as a value of another kind.
+        """Return the same guarantee as a value of another kind.
 
         Raises:
             CannotCompose: If it is not one.
@@ -77,12 +77,12 @@ class Guarantee(ABC):
         if self.numbers().keys() == model.numbers().keys():
             return self
         raise CannotCompose(
-            f"{self} cannot be told in the terms of {model}",
-            hint="use compose, with a target_delta where one of them is an (ε, δ) promise",
+            f"{self} cannot be expressed in the terms of {model}",
+            hint="use compose, with a target_delta where one of them is an (ε, δ) guarantee",
         )
 
     def _in_terms_of(self, model: Guarantee) -> Guarantee:
-        """Return what this promise implies in the terms of another kind; something may be lost.
+        """Return what this guarantee implies in the terms of another kind; something may be lost.
 
         Raises:
             CannotCompose: If it implies nothing.
@@ -90,7 +90,7 @@ class Guarantee(ABC):
         return self._as_kind_of(model)
 
     def _implies(self, other: Guarantee) -> bool:
-        """Whether this proven promise implies another about the same ground."""
+        """Whether this proven guarantee implies another about the same ground."""
         try:
             here = self._in_terms_of(other)
         except CannotCompose:
@@ -99,16 +99,16 @@ class Guarantee(ABC):
 
     @property
     def ground(self) -> Ground:
-        """What the promise is about: the unit of protection and the neighbours."""
+        """What the guarantee is about: the unit of protection and the neighbours."""
         return Ground(self.unit, self.neighbours)
 
     def for_group(self, size: int) -> Guarantee:
-        """Return what is promised to a group of so many units, for instance a family: group privacy."""
+        """Return what is guaranteed to a group of this many units, for instance a family: group privacy."""
         numbers = self._for_changes(whole_number(size, "size", at_least=1))
         return self._with(numbers, self.ground)
 
     def restated(self, *, unit: ProtectedUnit | None = None, neighbours: Neighbours | None = None) -> Guarantee:
-        """Return the weaker promise about another unit, or between other neighbours, that this one implies.
+        """Return the weaker guarantee about another unit, or between other neighbours, that this one implies.
 
         Raises:
             CannotCompose: If none is implied.
@@ -119,13 +119,13 @@ class Guarantee(ABC):
         steps = self.ground.steps_to(wanted)
         if steps is None:
             raise CannotCompose(
-                f"a promise about {self.ground} says nothing about {wanted}",
+                f"a guarantee about {self.ground} says nothing about {wanted}",
                 hint="calibrate the mechanism for the unit that is to be protected",
             )
         return self._with(self._for_changes(steps), wanted)
 
     def stronger_than(self, other: Guarantee) -> bool:
-        """Whether whoever keeps this promise provably keeps the other (the two may be equally strong)."""
+        """Whether whoever keeps this guarantee provably keeps the other (the two may be equally strong)."""
         if not other.proven:
             return True
         if not self.proven:
@@ -170,7 +170,7 @@ class Guarantee(ABC):
         return left._with(numbers, left.ground)
 
     def __mul__(self, times: int) -> Guarantee:
-        """Return what remains of ``times`` releases with this promise."""
+        """Return what remains of ``times`` releases with this guarantee."""
         count = whole_number(times, "the number of releases", at_least=0)
         numbers = (number * count for number in self.numbers().values())
         return self._with(numbers, self.ground)
@@ -210,7 +210,7 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the promise as plain values; `guarantee_from_dict` reads them back without loss."""
+        """Return the guarantee as plain values; `guarantee_from_dict` reads them back without loss."""
         return {
             "kind": self.kind,
             **{name: as_text(number) for name, number in self.numbers().items()},
@@ -235,7 +235,7 @@ class Guarantee(ABC):
 
 
 def on_common_ground(parts: Sequence[Guarantee]) -> list[Guarantee]:
-    """Return promises about one unit, between the same neighbours.
+    """Return guarantees about one unit, between the same neighbours.
 
     Only the neighbour relation is weakened without being asked, from add/remove to replacing one.
 
@@ -246,7 +246,7 @@ def on_common_ground(parts: Sequence[Guarantee]) -> list[Guarantee]:
     for other in parts[1:]:
         if other.unit != first.unit:
             raise CannotCompose(
-                f"a promise about {first.unit.in_words()} and one about {other.unit.in_words()} do not add up",
+                f"a guarantee about {first.unit.in_words()} and one about {other.unit.in_words()} do not add up",
                 hint=_how_to_weaken(first, other),
             )
     if len({part.neighbours for part in parts}) == 1:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much noise a promise needs, and what a given noise promises.
+"""How much noise a guarantee needs, and what a given noise guarantees.
 
-Every answer is on the safe side: a scale is the smallest float at which the promise provably holds, an ε or δ the
+Every answer is on the safe side: a scale is the smallest float at which the guarantee provably holds, an ε or δ the
 smallest float that is provably kept. Noise that is rounded to a lattice after an ideal sample is added keeps the
-promise of the ideal sample, so these numbers hold for it as they stand (docs/proofs/analytic-gaussian.md).
+guarantee of the ideal sample, so these numbers hold for it as they stand (docs/proofs/analytic-gaussian.md).
 
 Sensitivities: the Gaussian and the radial mechanism need the ℓ2 sensitivity, Laplace noise the ℓ1 sensitivity.
 """
@@ -31,14 +31,14 @@ from gazeveil.privacy import _gaussian
 
 _LARGEST = 1.7976931348623157e308
 _MOST = 10**9
-"""Beyond this an ε, or a sensitivity over σ, is no promise at all and most likely a slip."""
+"""Beyond this an ε, or a sensitivity over σ, is no guarantee at all and most likely a slip."""
 
 
 def gaussian_sigma(epsilon: Number, delta: Number, sensitivity: Number = 1) -> float:
     """Return the smallest σ at which Gaussian noise is (ε, δ)-private: the analytic Gaussian mechanism.
 
     Raises:
-        OptionError: If δ is not strictly between 0 and 1: no Gaussian noise promises δ = 0.
+        OptionError: If δ is not strictly between 0 and 1: no Gaussian noise guarantees δ = 0.
     """
     return _gaussian_sigma(
         _sane(at_least_zero(epsilon, "epsilon"), "epsilon"),
@@ -117,12 +117,12 @@ def _scale(epsilon: Number, sensitivity: Number) -> float:
 
 
 def _too_much() -> OptionError:
-    return OptionError("no noise that a computer can name is enough", hint="ask for a weaker promise")
+    return OptionError("no noise that a computer can name is enough", hint="ask for a weaker guarantee")
 
 
 def _sane(number: Fraction, name: str) -> Fraction:
     if number > _MOST:
-        raise OptionError(f"{name} is beyond {_MOST:,}, which promises nothing", hint="check the units")
+        raise OptionError(f"{name} is beyond {_MOST:,}, which guarantees nothing", hint="check the units")
     return number
 
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What several releases promise together.
+"""What several releases guarantee together.
 
-`compose` adds up promises, `compose_events` the mechanisms behind them, which is tighter. Both hold for releases whose
-questions are chosen one after the other, each in sight of the answers before it, if their number and their parameters
-(ε, δ, ρ, noise) were fixed beforehand. Where those are chosen late, or somebody stops when the answers please, a total
-computed afterwards is no bound: use a ledger, which is a filter, and what it guarantees is its budget.
-`compose_disjoint` is for releases about different people. All results are upper bounds; of several proven bounds
+`compose` adds up guarantees, `compose_events` the mechanisms behind them, which is tighter. Both hold for releases
+whose questions are chosen one after the other, each in sight of the answers before it, if their number and their
+parameters (ε, δ, ρ, noise) were fixed beforehand. Where those are chosen late, or someone stops when the answers
+please, a total computed afterwards is no bound: use a ledger, which is a filter, and what it guarantees is its budget.
+`compose_disjoint` is for releases about different participants. All results are upper bounds; of several proven bounds
 the smallest is taken. Proofs: docs/proofs/composition.md.
 """
 
@@ -29,24 +29,24 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, ZeroConcentr
 from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit
 
 _WORTH_A_FAILURE = Fraction(99, 100)
-"""A pure promise is given up for an (ε, δ) one only if ε falls by at least a hundredth."""
+"""A pure guarantee is given up for an (ε, δ) one only if ε falls by at least a hundredth."""
 
 _MOST_REPEATS = 2_000
 """Above this many equal releases the optimal bound takes longer than it is worth beside the Rényi bound."""
 
 _WORTH_TIGHTENING = 100
-"""Above this ε nothing is promised, and a distribution of losses would take minutes or overflow."""
+"""Above this ε nothing is guaranteed, and a distribution of losses would take minutes or overflow."""
 
 
 def compose(guarantees: Iterable[Guarantee], *, target_delta: Number | None = None) -> Guarantee:
-    """Return what all of the releases promise together, if how many there are and their numbers were fixed beforehand.
+    """Return what all releases guarantee together, if their number and their parameters were fixed beforehand.
 
-    Without ``target_delta`` promises are added up as they are. With it, the best provable ε at that chance of failure
-    is sought: pure and zero-concentrated promises then add up far more slowly. A few pure promises, where this gains
-    less than a hundredth, stay pure.
+    Without ``target_delta`` guarantees are added up as they are. With it, the best provable ε at that δ
+    is sought: pure and zero-concentrated guarantees then add up far more slowly. A few pure guarantees, where this
+    gains less than a hundredth, stay pure.
 
     Raises:
-        CannotCompose: If the promises are about different units, or need a ``target_delta``.
+        CannotCompose: If the guarantees are about different units, or need a ``target_delta``.
         OptionError: If there is nothing to compose, or ``target_delta`` is used up by the releases themselves.
     """
     parts = list(guarantees)
@@ -70,11 +70,11 @@ def compose_events(
     unit: ProtectedUnit | None = None,
     neighbours: Neighbours = Neighbours.REPLACE_ONE,
 ) -> ApproxDP:
-    """Return what mechanisms promise together at a chance of failure, knowing the noise of each.
+    """Return what mechanisms guarantee together at a given δ, knowing the noise of each.
 
     How many there are and the noise of each must have been fixed beforehand; what they are asked need not.
     Gaussian noise alone is exact; mixtures go through Rényi curves, or, if ``tight``, also through the distribution of
-    privacy losses, which needs the extra ``accounting``; not above ε = 100, where nothing is promised. That one is
+    privacy losses, which needs the extra ``accounting``; not above ε = 100, where nothing is guaranteed. That one is
     computed in floating point with a guard of 10^-12 on δ; everything else here is proven to the last digit.
 
     Raises:
@@ -96,14 +96,14 @@ def compose_events(
 
 
 def compose_disjoint(releases: Iterable[tuple[Guarantee, Collection[Hashable]]]) -> Guarantee:
-    """Return what releases about different people promise to each of them: the weakest of the promises.
+    """Return what releases about different participants guarantee to each of them: the weakest of the guarantees.
 
-    Each release comes with the people whose data it was made from. Who is in which group must have been settled by
-    something public, never by the data that are protected.
+    Each release comes with the participants whose data it was made from. Who is in which group must have been settled
+    by something public, never by the data that are protected.
 
     Raises:
-        CannotCompose: If a person is in two of the releases, or the promises have no common measure.
-        OptionError: If a release names no people.
+        CannotCompose: If a participant is in two of the releases, or the guarantees have no common measure.
+        OptionError: If a release names no participants.
     """
     pairs = [(guarantee, set(people)) for guarantee, people in releases]
     if not pairs or not all(people for _, people in pairs):
@@ -112,8 +112,8 @@ def compose_disjoint(releases: Iterable[tuple[Guarantee, Collection[Hashable]]])
         if shared := first & second:
             some = ", ".join(sorted(map(str, shared))[:3])
             raise CannotCompose(
-                f"{len(shared):,} of the people are in more than one release, for instance {some}",
-                hint="use compose: what is released about one person adds up",
+                f"{len(shared):,} of the participants are in more than one release, for instance {some}",
+                hint="use compose: what is released about one participant adds up",
             )
     parts = [guarantee for guarantee, _ in pairs]
     if (unproven := _unproven(parts)) is not None:
@@ -122,7 +122,7 @@ def compose_disjoint(releases: Iterable[tuple[Guarantee, Collection[Hashable]]])
 
 
 def _at_target(parts: list[Guarantee], target: Fraction) -> Guarantee:
-    """Return the best of the provable bounds on proven promises about one ground."""
+    """Return the best of the provable bounds on proven guarantees about one ground."""
     rho = sum((part.rho for part in parts if isinstance(part, ZeroConcentratedDP)), start=Fraction(0))
     # An (ε, δ) release fails outright with chance δ and is ε-private otherwise, so the two numbers add up apart.
     losses = sorted(part.epsilon for part in parts if isinstance(part, PureDP | ApproxDP))
@@ -156,7 +156,7 @@ def _concentrated_bounds(losses: list[Fraction], rho: Fraction, delta: Fraction)
 
 
 def _equal_bounds(count: int, epsilon: Fraction, delta: Fraction, target: Fraction) -> list[Fraction]:
-    """Return the optimal bound for releases that all promise the same (ε, δ), where there is one."""
+    """Return the optimal bound for releases that all guarantee the same (ε, δ), where there is one."""
     if count > _MOST_REPEATS or 1 - (1 - delta) ** count > target:
         return []
     return [convert.repeated_epsilon(epsilon, delta, count, target)]
@@ -194,14 +194,14 @@ def _times(curve: convert.RenyiCurve, count: int) -> convert.RenyiCurve:
 
 
 def _unproven(parts: list[Guarantee]) -> Guarantee | None:
-    """Return what is left of promises of which one is none; None if all are proven."""
+    """Return what is left of guarantees of which one is none; None if all are proven."""
     if all(part.proven for part in parts):
         return None
     return functools.reduce(operator.add, sorted(parts, key=lambda part: part.proven))
 
 
 def _weaker(left: Guarantee, right: Guarantee) -> Guarantee:
-    """Return the strongest promise of one kind that both imply."""
+    """Return the strongest guarantee of one kind that both imply."""
     try:
         left = left._in_terms_of(right)
     except CannotCompose:

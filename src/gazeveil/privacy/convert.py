@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From one way of measuring privacy to another: zCDP, Rényi, pure and approximate differential privacy, groups.
 
-Every function returns an upper bound: the promise that it names holds. Bounds are computed with intervals
+Every function returns an upper bound: the guarantee that it names holds. Bounds are computed with intervals
 (`gazeveil.privacy._interval`) and rounded up to 17 digits, so they are fractions that can be added up exactly.
 
 Sources: Bun and Steinke 2016 (zCDP), Mironov 2017 (Rényi), Canonne, Kamath and Steinke 2020 (conversion to (ε, δ)).
@@ -34,7 +34,7 @@ RenyiCurve = Callable[[Interval], Interval]
 
 _DIGITS = 50
 _NO_PROMISE = 10_000
-"""Above this ε nothing is promised, and e^ε would leave all proportion; the plain bound will do."""
+"""Above this ε nothing is guaranteed, and e^ε would leave all proportion; the plain bound will do."""
 
 
 def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
@@ -119,7 +119,7 @@ def renyi_epsilon(curve: RenyiCurve, delta: Number) -> Fraction:
 
 
 def repeated_epsilon(epsilon: Number, delta: Number, times: int, target_delta: Number) -> Fraction:
-    """Return the least ε of ``times`` releases that are each (ε, δ)-private, at a chance of failure for all together.
+    """Return the least ε of ``times`` releases that are each (ε, δ)-private, at a given δ for all together.
 
     This is the optimal composition of Kairouz, Oh and Viswanath 2015: no smaller number is true of all mechanisms.
 
@@ -160,7 +160,7 @@ def _power(base: Interval, exponent: int) -> Interval:
 
 
 def group_delta(epsilon: Number, delta: Number, people: int) -> Fraction:
-    """Return δ (e^{kε} - 1)/(e^ε - 1), the failure chance of an (ε, δ) promise for a group of k."""
+    """Return δ (e^{kε} - 1)/(e^ε - 1), the failure chance of an (ε, δ) guarantee for a group of k."""
     bound, failure = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
     count = whole_number(people, "people", at_least=1)
     if count == 1 or failure == 0:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happened to the data: the mechanisms behind releases, for an account that is tighter than their promises.
+"""What happened to the data: the mechanisms behind releases, for an account that is tighter than their guarantees.
 
-A promise forgets how it was kept. Ten Gaussian releases together are one Gaussian release with √10 times less noise,
+A guarantee forgets how it was kept. Ten Gaussian releases together are one Gaussian release with √10 times less noise,
 which their ten (ε, δ) do not tell. Events remember the one number that matters: noise relative to sensitivity.
 """
 
@@ -18,7 +18,7 @@ from gazeveil.privacy import convert
 
 
 class Event(ABC):
-    """So many releases of one mechanism."""
+    """This many releases of one mechanism."""
 
     __slots__ = ()
     count: int

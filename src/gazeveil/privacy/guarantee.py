@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a release promises, as values: compared, added up, written down and said in words.
+"""What a release guarantees, as values: compared, added up, written down and said in words.
 
 Smaller is stronger: ``a <= b`` says that whoever keeps ``a`` also keeps ``b``, so ``spent <= budget`` reads as it
-should. The order is partial. ``a + b`` is what remains true of a person whose data went into both releases. Promises
-about different units do not add up by themselves; `Guarantee.restated` weakens one to another unit where that is
-provable. `Unproven` infects whatever it is combined with. Numbers are exact fractions (`gazeveil.exact`).
+should. The order is partial. ``a + b`` is what remains true of a participant whose data went into both releases.
+Guarantees about different units do not add up by themselves; `Guarantee.restated` weakens one to another unit where
+that is provable. `Unproven` infects whatever it is combined with. Numbers are exact fractions (`gazeveil.exact`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PureDP(Guarantee):
         return {"epsilon": self.epsilon}
 
     def in_words(self) -> str:
-        """Say the promise in plain words."""
+        """Say the guarantee in plain words."""
         return (
             f"{_opening(self)} makes any conclusion more or less likely by a factor of at most {_odds(self.epsilon)}."
         )
@@ -89,7 +89,7 @@ class PureDP(Guarantee):
 class GazeStreamDP(PureDP):
     """ε-differential privacy for every window of a gaze stream: each of its points moved by at most a radius.
 
-    With a head radius, where the head points may move as well, by at most so many degrees at each sample.
+    With a head radius, where the head points may move as well, by at most this many degrees at each sample.
     """
 
     kind: ClassVar[str] = "gaze-stream-dp"
@@ -122,7 +122,7 @@ class GazeStreamDP(PureDP):
 
     @property
     def head_radius(self) -> Fraction | None:
-        """By how many degrees the head may have pointed elsewhere; None if nothing is promised about it."""
+        """By how many degrees the head may have pointed elsewhere; None if nothing is guaranteed about it."""
         return self._window.head_radius
 
     @property
@@ -164,12 +164,12 @@ class ApproxDP(Guarantee):
         return {"epsilon": self.epsilon, "delta": self.delta}
 
     def in_words(self) -> str:
-        """Say the promise in plain words."""
+        """Say the guarantee in plain words."""
         odds = f"{_opening(self)} makes any conclusion more or less likely by a factor of at most {_odds(self.epsilon)}"
         if self.delta == 0:
             return f"{odds}."
         if self.delta == 1:
-            return "Nothing is promised: the chance of failure is 1."
+            return "Nothing is guaranteed: δ is 1."
         chance = f"{in_digits(self.delta)} (about 1 in {in_digits(1 / self.delta, 2, up=False)})"
         return (
             f"{odds}, as in a release that keeps this without exception, but for a chance of at most {chance}, "
@@ -208,12 +208,12 @@ class ZeroConcentratedDP(Guarantee):
         return {"rho": self.rho}
 
     def to_approx(self, delta: Number) -> ApproxDP:
-        """Return the (ε, δ) promise that this one implies at a chance of failure."""
+        """Return the (ε, δ) guarantee that this one implies at a given δ."""
         epsilon = convert.zcdp_epsilon(self.rho, delta)
         return ApproxDP(epsilon, delta, unit=self.unit, neighbours=self.neighbours)
 
     def in_words(self) -> str:
-        """Say the promise in plain words, at a chance of failure of one in a million."""
+        """Say the guarantee in plain words, at δ = 1e-6."""
         return f"{self.to_approx('1e-6').in_words()} (ρ = {in_digits(self.rho)}; other chances give other factors.)"
 
     def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
@@ -233,7 +233,7 @@ class ZeroConcentratedDP(Guarantee):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Unproven(Guarantee):
-    """No promise, and why not. Whatever it is combined with is unproven too."""
+    """No guarantee, and why not. Whatever it is combined with is unproven too."""
 
     kind: ClassVar[str] = "unproven"
     reasons: tuple[str, ...]
@@ -270,8 +270,8 @@ class Unproven(Guarantee):
         return {}
 
     def in_words(self) -> str:
-        """Say that there is no promise, and why."""
-        return f"Nothing is promised: {self.reason}."
+        """Say that there is no guarantee, and why."""
+        return f"Nothing is guaranteed: {self.reason}."
 
     def __str__(self) -> str:
         return f"unproven: {self.reason}"
@@ -292,7 +292,7 @@ class Unproven(Guarantee):
         }
 
     def restated(self, *, unit: ProtectedUnit | None = None, neighbours: Neighbours | None = None) -> Guarantee:
-        """Return the same absence of a promise, about anything."""
+        """Return the same absence of a guarantee, about anything."""
         return self._with((), Ground(unit or self.unit, neighbours or self.neighbours))
 
     def __add__(self, other: Guarantee) -> Guarantee:
@@ -315,24 +315,24 @@ KINDS: dict[str, type[Guarantee]] = {
 
 
 def guarantee_from_dict(values: Mapping[str, Any]) -> Guarantee:
-    """Return the promise that `Guarantee.to_dict` wrote; anything unknown or missing is refused.
+    """Return the guarantee that `Guarantee.to_dict` wrote; anything unknown or missing is refused.
 
     Raises:
-        OptionError: If the values do not describe a promise.
+        OptionError: If the values do not describe a guarantee.
     """
     given = dict(values)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise OptionError(f"no kind of promise is called {kind!r}", hint=closest(kind, KINDS))
+        raise OptionError(f"no kind of guarantee is called {kind!r}", hint=closest(kind, KINDS))
     if not {"unit", "neighbours"} <= given.keys() or not isinstance(given["unit"], Mapping):
-        raise OptionError(f"a promise of kind {kind!r} needs its unit and its neighbours")
+        raise OptionError(f"a guarantee of kind {kind!r} needs its unit and its neighbours")
     given["unit"] = unit_from_dict(given["unit"])
     if kind == GazeStreamDP.kind:
         given = _stream_arguments(given)
     try:
         return KINDS[kind](**given)
     except TypeError:
-        raise OptionError(f"a promise of kind {kind!r} is not described by {', '.join(map(repr, given))}") from None
+        raise OptionError(f"a guarantee of kind {kind!r} is not described by {', '.join(map(repr, given))}") from None
 
 
 def _stream_arguments(given: dict[str, Any]) -> dict[str, Any]:

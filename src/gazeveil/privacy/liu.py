@@ -27,7 +27,7 @@ class LiuNoise:
     """The noise for one gaze map.
 
     Attributes:
-        observers: How many people there are, n; public.
+        observers: How many participants there are, n; public.
         pixels: How many pixels the map has, r.
         cap: The most that one observer adds to a pixel, m; fixed beforehand, never taken from the data (L7).
         epsilon: The ε that is claimed.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How strong a guarantee is: one scale, for help texts, statements, warnings and advice alike.
 
-The scale goes by what ε means for a belief. Somebody who was undecided about a participant (50 %) can become at most
+The scale goes by what ε means for a belief. Someone who was undecided about a participant (50 %) can become at most
 e^ε / (1 + e^ε) sure, whatever else they know:
 
 | ε up to | at most sure | called |

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The privacy statement: what a release guarantees, in words that a participant understands.
 
-It says what is protected, against whom, how far anybody's belief can shift, which data sets are compared, how likely
+It says what is protected, against whom, how far anyone's belief can shift, which data sets are compared, how likely
 the guarantee is to fail, and which public facts it rests on. It is a paragraph, a card for the web
 (`gazeveil.privacy._card`) and JSON, all from the same values. Numbers are rounded so that the guarantee never looks
 better than it is.
@@ -28,8 +28,8 @@ from gazeveil.privacy.scale import Strength, strength_of
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording, WindowOfGaze
 
 AGAINST = (
-    "anybody who sees what was released but not the noise that went into it, whatever else they know, "
-    "even the data of everybody else"
+    "anyone who sees what was released but not the noise that went into it, whatever else they know, "
+    "even the data of all other participants"
 )
 LIMITS = (
     "What holds for people in general is not hidden, and may hold for you too. "
@@ -38,13 +38,13 @@ LIMITS = (
 )
 GAZE_LIMITS = (
     "When gaze was recorded is not hidden. "
-    "All this is for gaze that is missing at the same times: that it was missing, as in a blink, may show, "
+    "The guarantee compares gaze that is missing at the same times: that it was missing, as in a blink, may show, "
     "and a long absence does. "
-    "Each recording counts by itself: a difference that goes on in another one counts there again. "
-    "Who you are is not protected: how you look shows in one window after the other, and you may be recognised by it."
+    "Each recording counts by itself: a difference that continues in another one counts there again. "
+    "Who you are is not protected: your eye movements show in every window, and you may be recognised by them."
 )
 PART_LIMITS = (
-    "One such part of your data is protected at a time: what shows in several, such as who you are, adds up over them."
+    "Each such part of your data is protected by itself: what shows in several, such as who you are, adds up over them."
 )
 SPANS = (("1 second", 1), ("1 minute", 60), ("1 hour", 3600))
 """For how long two gaze paths may differ, where a statement says what windows add up to."""
@@ -61,7 +61,7 @@ class StatedFact:
     Attributes:
         name: What it is about.
         text: What it says.
-        declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+        declared: Whether someone declared it; otherwise it was read from the data and is not protected.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Statement:
     Attributes:
         guarantee: The guarantee itself.
         epsilon: The ε that the words go by; None where nothing is proven.
-        delta: The chance of failure that the words go by; None where nothing is proven.
+        delta: The δ that the words go by; None where nothing is proven.
         presence: The ε for the odds of whether the unit is in the data at all; None where that is not protected.
         total: What this and all earlier releases from the same budget guarantee together, where it is known.
         facts: The public facts that it rests on, where they are known.
@@ -129,7 +129,7 @@ class Statement:
         return _factor(self.epsilon)
 
     def belief_at_most(self, before: Fraction = _HALF) -> Fraction | None:
-        """How likely somebody may hold something after the release who held it ``before`` likely; None if no bound."""
+        """Return how sure someone can become who was ``before`` sure; None if there is no bound."""
         factor = self.odds
         return None if factor is None else factor * before / (1 - before + factor * before)
 
@@ -162,7 +162,7 @@ class Statement:
         if self.presence is not None:
             took_part = f"of at most {_power(self.presence)}"
             about = f"{took_part} compared with data without {_presence(self.guarantee)}, and {about}"
-        opening = "Whatever anybody may conclude or do, it becomes more or less likely by a factor"
+        opening = "Whatever anyone may conclude or do, it becomes more or less likely by a factor"
         return f"{opening} {about}. {_example(at_most)} {_strength(self.epsilon)}"
 
     def over_time(self) -> str:
@@ -213,6 +213,10 @@ class Statement:
             f"learned.{exactly}"
         )
 
+    def failure_chance(self) -> int | None:
+        """Return N where δ is at most one in N; None if δ is 0, or if there is no guarantee."""
+        return _one_in(self.delta) if self.delta and self.delta < 1 else None
+
     def rests_on(self) -> str:
         """Say which public facts the release rests on, and which of them nobody declared; empty if none are known."""
         if not self.facts:
@@ -226,7 +230,7 @@ class Statement:
             return ""
         return (
             f"These facts were read from the data and are not protected: {', '.join(read)}. "
-            "The guarantee is conditional on them: it holds if they were known to everybody anyway."
+            "The guarantee is conditional on them: it holds if they were known to everyone anyway."
         )
 
     def figures(self) -> tuple[str, ...]:
@@ -283,6 +287,16 @@ class Statement:
                 *self.shows,
             ]
         return " ".join(part for part in parts if part)
+
+    def for_participants(self, language: str = "en") -> str:
+        """Return the statement in short sentences for participants: ``en`` for English, ``de`` for German.
+
+        Raises:
+            OptionError: If there is no such language.
+        """
+        from gazeveil.privacy.participants import for_participants  # noqa: PLC0415  (knows this class)
+
+        return for_participants(self, language)
 
     def card(
         self,
@@ -388,8 +402,12 @@ def _power(epsilon: Fraction) -> str:
 
 
 def _chance(delta: Fraction) -> str:
+    return f"1 in {_one_in(delta):,}"
+
+
+def _one_in(delta: Fraction) -> int:
     a_float_off = 1 + Fraction(1, 10**15)  # 1e-5 as a float is a little more than one in 100,000
-    return f"1 in {int(decimal_down(a_float_off / delta, 2)):,}"
+    return int(decimal_down(a_float_off / delta, 2))
 
 
 def _in_epsilon(guarantee: Guarantee, delta: Number) -> tuple[Fraction, Fraction]:
@@ -412,7 +430,7 @@ def _example(at_most: Fraction, *, between_paths: bool = False) -> str:
     about, what = "knows all other data and was undecided whether something is true of you", "it"
     if between_paths:
         about, what = "was undecided between two such paths", "one of them"
-    opening = f"For example, somebody who {about} (50 %)"
+    opening = f"For example, someone who {about} (50 %)"
     if high >= 100:
         return f"{opening} could become all but certain."
     low = in_digits(100 - high, 3, up=False)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose secret is kept: the units of protection.
 
-A promise protects a *unit*: all that one person contributed, one recording, a stretch of gaze, a gaze path within a
-radius. It says that the release looks almost the same whichever of two *neighbouring* inputs it was made from, and
-neighbours differ in one unit. The larger the unit, the stronger the promise.
+A guarantee protects a *unit*: all that one participant contributed, one recording, a stretch of gaze, a gaze path
+within a radius. It says that the release looks almost the same whichever of two *neighbouring* inputs it was made from,
+and neighbours differ in one unit. The larger the unit, the stronger the guarantee.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Neighbours(StrEnum):
 
 
 class ProtectedUnit(ABC):
-    """What one promise protects."""
+    """What one guarantee protects."""
 
     __slots__ = ()
     kind: ClassVar[str]
@@ -53,7 +53,7 @@ class ProtectedUnit(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Observer(ProtectedUnit):
-    """All that one person contributed: every recording, stimulus and sample."""
+    """All that one participant contributed: every recording, stimulus and sample."""
 
     kind: ClassVar[str] = "observer"
     can_be_removed: ClassVar[bool] = True
@@ -63,13 +63,13 @@ class Observer(ProtectedUnit):
         return "everything that one participant contributed"
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
-        """Return 1: whatever else is protected belongs to one person."""
+        """Return 1: whatever else is protected belongs to one participant."""
         return 1
 
 
 @dataclass(frozen=True, slots=True)
 class OneRecording(ProtectedUnit):
-    """One recording: one person, one stimulus, one trial."""
+    """One recording: one participant, one stimulus, one trial."""
 
     kind: ClassVar[str] = "recording"
     can_be_removed: ClassVar[bool] = True
@@ -192,10 +192,10 @@ class WindowOfGaze(ProtectedUnit):
 
 @dataclass(frozen=True, slots=True, init=False)
 class FeatureSeries(ProtectedUnit):
-    """One person's series of eye-movement features, or any few consecutive steps of it.
+    """One participant's series of eye-movement features, or any few consecutive steps of it.
 
     Steps of a feature series are not gaze: where feature windows overlap, a few steps hide little or nothing of the
-    raw gaze (erratum B10). Promise a `StretchOfGaze` if raw gaze is what must be hidden.
+    raw gaze (erratum B10). Guarantee a `StretchOfGaze` if raw gaze is what must be hidden.
 
     Attributes:
         steps: How many consecutive steps may change; None for the whole series.

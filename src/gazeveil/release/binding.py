@@ -63,7 +63,7 @@ class BoundCorpus:
 
     @property
     def observers(self) -> list[str]:
-        """Everybody who is there, sorted."""
+        """Everyone who is there, sorted."""
         return self.corpus.observers
 
     def without_unreadable(self) -> BoundCorpus:
@@ -97,7 +97,7 @@ class BoundTable:
 
     @property
     def observers(self) -> list[str]:
-        """Everybody who is there, sorted."""
+        """Everyone who is there, sorted."""
         return self.table.observers
 
     def without_unreadable(self) -> BoundTable:

@@ -112,7 +112,7 @@ class Findings:
     Attributes:
         study: The study's name.
         participants: How many participants count, by the study's rules.
-        recordings: How many recordings were found, of anybody.
+        recordings: How many recordings were found, of anyone.
         items: The findings.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The public design for a study's feature series, learnt from people outside of it."""
+"""The public design for a study's feature series, learnt from participants outside of it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def learn_design(
     shapes: str = COSINES,
     engine: Engine | str = "local",
 ) -> Design:
-    """Learn what feature series are like from people whose gaze is public or simulated, never from those to protect.
+    """Learn what feature series are like from public or simulated gaze, never from the participants to protect.
 
     Args:
         study: The study that the design is for; it decides how features are made and how long series are.
-        public: The public people's recordings, their folder, or a table of their features.
-        source: Where these people come from, in words; it goes out with every release.
+        public: The public participants' recordings, their folder, or a table of their features.
+        source: Where these participants come from, in words; it goes out with every release.
         task: The task that will be released; it decides the length of series.
         features: Which features, in this order; by default all that vary.
         settings: How features are made; by default the 52 features in windows of 30 s (`settings_of`). Plan with the

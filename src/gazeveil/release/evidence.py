@@ -21,11 +21,11 @@ from gazeveil.release.words import exactly, formal, plain, stated_facts
 
 SIDE_CHANNELS = (
     "How long the release took: it depends on how much gaze there is.",
-    "How much memory and disk the computation used, for whoever shares the machine.",
+    "Memory and disk use, which others on the same machine can observe.",
     "Whether a release was made at all, and when: the date is the date of the charge.",
 )
 _MISSING = "not stated"
-_TRUST = "Central: the holder of the raw data is trusted. Everybody else sees only what was released."
+_TRUST = "Central: the holder of the raw data is trusted. All others see only what was released."
 _STYLE = """
 :root{--ink:#1c2430;--soft:#5a6577;--paper:#fff;--line:#dfe4ec;--bad:#a3352b;--band:#f4f6fa}
 @media (prefers-color-scheme:dark){:root{--ink:#e8ecf3;--soft:#a3aebf;--paper:#171c24;--line:#2c3542;--bad:#ff8a7a;
@@ -108,7 +108,7 @@ def _built(release: Release) -> list[_Row]:
     measurement = release.measurement
     method = measurement.method()
     proof = (
-        f"<code>docs/proofs/{escape(measurement.proof)}.md</code>" if measurement.proof else _missing("no proof named")
+        f"<code>docs/proofs/{escape(measurement.proof)}.md</code>" if measurement.proof else _missing("no proof given")
     )
     if not measurement.guarantee.proven:
         proof = _missing("nothing is proven about this mechanism")
@@ -131,7 +131,7 @@ def _built(release: Release) -> list[_Row]:
         _Row("Sampler", sampler),
         _Row(
             "Floating point",
-            "Noise lies on a lattice, so no bit pattern of an output tells its input. "
+            "Noise lies on a lattice, so no bit pattern of an output reveals its input. "
             "Tested by <code>tests/noise/test_bit_patterns.py</code>, explained in "
             "<code>docs/concepts/floating-point.md</code>.",
         ),
@@ -187,7 +187,7 @@ def _stream_channels(release: Release) -> tuple[str, ...]:
             "When gaze was recorded: time stamps are public.",
             "That gaze was missing, as in a blink: ε is for gaze that is missing at the same times. Where it comes or "
             "goes, the bound is ε times the diagonal of the space over the radius, and a long absence shows.",
-            "Who somebody is: windows add up over time, and how a person looks may be recognised.",
+            "Identity: windows add up over time, and a participant may be recognised by their eye movements.",
         )
     return ()
 

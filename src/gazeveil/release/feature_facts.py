@@ -50,13 +50,13 @@ def declares(study: Study, source: Data) -> ForeignFeatures | None:
             "this is a table of features from elsewhere, and no ranges are declared for it: they are never read off "
             "the data that are to be protected",
             hint="declare them under [features] of study.toml and give --study; `gazeveil features declare` learns "
-            "them from public people",
+            "them from public participants",
         )
     learnt, there = study.features.learnt_from, isinstance(source, Path | str) and Path(source).exists()
     if learnt and there and digest_of(Path(str(source))) == learnt:
         raise PrivacyError(
             "the declared ranges were learnt from this very table: they would give away its values",
-            hint="learn them from people whose data are public, or declare them from what is known",
+            hint="learn them from participants whose data are public, or declare them from what is known",
         )
     return study.features
 

@@ -150,10 +150,10 @@ def read_pixels(path: Path) -> NDArray[np.uint8]:
 
 
 def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
-    """Read the stimulus as an RGB picture of the plane's proportions.
+    """Read the stimulus as an RGB picture of the viewing plane's proportions.
 
     Raises:
-        InputError: If it is no picture, or of other proportions than the plane.
+        InputError: If it is no picture, or of other proportions than the viewing plane.
     """
     pixels = read_pixels(path)
     check_proportions(pixels, geometry)
@@ -161,7 +161,7 @@ def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
 
 
 def check_proportions(pixels: NDArray[np.uint8], geometry: Geometry) -> None:
-    """Refuse a picture, or a frame, of other proportions than the plane.
+    """Refuse a picture, or a frame, of other proportions than the viewing plane.
 
     Raises:
         InputError: If it has others.
@@ -171,7 +171,7 @@ def check_proportions(pixels: NDArray[np.uint8], geometry: Geometry) -> None:
     wanted, found = geometry.width_px / geometry.height_px, pixels.shape[1] / pixels.shape[0]
     if abs(wanted / found - 1) > 0.02:
         raise InputError(
-            f"the picture is {pixels.shape[1]} x {pixels.shape[0]}, but the plane is "
+            f"the picture is {pixels.shape[1]} x {pixels.shape[0]}, but the viewing plane is "
             f"{geometry.width_px:g} x {geometry.height_px:g}: other proportions",
             hint="give the picture as it filled the screen",
         )
@@ -204,10 +204,10 @@ def _declared_saliency(path: Path, digest: str) -> Saliency:
 
 
 def read_map(path: Path, geometry: Geometry) -> Saliency:
-    """Read a map of the user's own of where gaze is likely on a plane, as numpy stores arrays.
+    """Read a map of the user's own of where gaze is likely on a viewing plane, as numpy stores arrays.
 
     Raises:
-        InputError: If it is no such map, or of quite other proportions than the plane.
+        InputError: If it is no such map, or of quite other proportions than the viewing plane.
     """
     hint = "store it with numpy.save: rows by columns, from the upper left"
     try:
@@ -224,9 +224,9 @@ def read_map(path: Path, geometry: Geometry) -> Saliency:
         wanted = geometry.width_px / geometry.height_px
         if not 1 / MOST_STRETCHED <= columns / rows / wanted <= MOST_STRETCHED:
             raise InputError(
-                f"{path} has {rows} rows and {columns} columns, but the plane is {geometry.width_px:g} x "
+                f"{path} has {rows} rows and {columns} columns, but the viewing plane is {geometry.width_px:g} x "
                 f"{geometry.height_px:g}: other proportions",
-                hint="rows first, then columns; the map covers the whole plane",
+                hint="rows first, then columns; the map covers the whole viewing plane",
             )
     return found
 
@@ -298,7 +298,7 @@ def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
 
 
 def enlarged(values: FloatArray, height: int, width: int) -> FloatArray:
-    """Return a map stretched to so many pixels, smoothly: linear along each axis."""
+    """Return a map stretched to this many pixels, smoothly: linear along each axis."""
     rows, columns = values.shape
     y = np.clip((np.arange(height) + 0.5) * rows / height - 0.5, 0, rows - 1)
     x = np.clip((np.arange(width) + 0.5) * columns / width - 0.5, 0, columns - 1)

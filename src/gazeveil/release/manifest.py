@@ -220,7 +220,7 @@ def _participants(table: Table) -> Participants:
     withdrawn = _names(table, "withdrawn")
     table.done()
     if roster is not None and len({spelt(name) for name in roster}) < len(roster):
-        raise table.wrong("roster", "every participant once", "one who is named twice")
+        raise table.wrong("roster", "every participant once", "one who is listed twice")
     try:
         return Participants(roster=roster, number=number, secret=secret, withdrawn=withdrawn)
     except GazeveilError as error:

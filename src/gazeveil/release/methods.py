@@ -66,7 +66,7 @@ def noise(release: Release) -> str:
             "exactly and rounded to a lattice, so that floating-point errors reveal nothing."
         )
     if is_seeded(release.guarantee):
-        return "The noise came from a seed, for trying out: whoever knows the seed can take it away again."
+        return "The noise came from a seed, for testing: anyone who knows the seed can remove it."
     return "Nothing is proven about noise in this release."
 
 

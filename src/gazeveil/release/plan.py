@@ -118,7 +118,7 @@ class Measurement(ABC):
         return Distance(self.guarantee.unit, self.guarantee.neighbours)
 
     def loss(self, changes: int = 1) -> Guarantee:
-        """Return what is guaranteed between inputs that differ by so many changes: the stability map."""
+        """Return what is guaranteed between inputs that differ by this many changes: the stability map."""
         return self.guarantee.for_group(changes)
 
     @abstractmethod
@@ -160,7 +160,7 @@ class Measurement(ABC):
         return None
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what somebody should know before spending."""
+        """Return what someone should know before spending."""
         return ()
 
     def alternatives(self) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ class Measurement(ABC):
         """Return the value as a table."""
 
     def summary(self, value: Any) -> tuple[str, ...]:
-        """Say in sentences what somebody should know about the released value: nothing but what it shows itself."""
+        """Say in sentences what someone should know about the released value: nothing but what it shows itself."""
         return ()
 
     def shares(self, value: Any) -> Shares | None:
@@ -253,7 +253,7 @@ class Plan:
 
     Attributes:
         measurement: The mechanism that met the study.
-        which: What is released, as `Study.plan` was told.
+        which: What is released, as `Study.plan` was reported.
     """
 
     measurement: Measurement
@@ -281,7 +281,7 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What somebody should know before spending; first what is assumed about screens that the release rests on."""
+        """What someone should know before spending; first what is assumed about screens that the release rests on."""
         stimuli = [self.study.stimulus(name) for name in self.measurement.domain.stimuli]
         assumed = [
             f"the size of the screen is not declared: assumed is {what}. Say what it was with --size-mm and "
@@ -442,7 +442,7 @@ def _measured(
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Keep Python's warnings quiet: what numpy or polars warn of would say that somebody's gaze is odd."""
+    """Keep Python's warnings quiet: what numpy or polars warn of would say that someone's gaze is odd."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
-from gazeveil.pictures import canvas, paper, placed, png
+from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, paper, placed, png
 from gazeveil.types import FloatArray
-
-BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
 
 _MAP_WIDTH, _PART_WIDTH = 4.2, 4.1
 """Inches across of a map that is drawn alone, and of each of three in a row."""
@@ -37,7 +35,7 @@ def available() -> bool:
 def heat(x: FloatArray, y: FloatArray, width: int, height: int, blur: float) -> FloatArray:
     """Return how much gaze lies around each pixel: counts blurred by a Gaussian of ``blur`` pixels.
 
-    This is a picture of raw gaze: it promises nothing.
+    This is a picture of raw gaze: it guarantees nothing.
     """
     seen = np.isfinite(x) & np.isfinite(y)
     counts, _, _ = np.histogram2d(y[seen], x[seen], bins=(height, width), range=((0, height), (0, width)))
@@ -76,7 +74,7 @@ class MapPictures:
         """Draw a map of cells."""
         self._image.set_data(values)
         self._image.autoscale()
-        self._axes.set_title(title)
+        self._axes.set_title(title, fontsize=10)
         return png(self._figure, dpi=90)
 
 
@@ -185,27 +183,35 @@ def trace(recording: Recording, events: pl.DataFrame, title: str) -> bytes:
     start = float(recording.t[0]) if len(recording) else 0.0
     axes.plot(recording.t - start, recording.x, color=BLUE, linewidth=1, label="x")
     axes.plot(recording.t - start, recording.y, color=ORANGE, linewidth=1, label="y")
-    for kind, colour in (("fixation", GREEN), ("blink", RED)):
+    for kind, colour, hatch in (("fixation", GREY, None), ("blink", RED, "//")):
         chosen = events.filter(pl.col("kind") == kind)
         for number, (onset, offset) in enumerate(chosen.select("onset", "offset").iter_rows()):
             label = kind if number == 0 else None
-            axes.axvspan(onset - start, offset - start, color=colour, alpha=0.15, linewidth=0, label=label)
+            look = {
+                "facecolor": colour,
+                "edgecolor": colour,
+                "alpha": 0.15,
+                "linewidth": 0,
+                "hatch": hatch,
+                "label": label,
+            }
+            axes.axvspan(onset - start, offset - start, **look)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(f"gaze ({recording.geometry.unit})")
     axes.set_title(title)
-    axes.legend(loc="upper right", ncols=4, fontsize=8)
+    legend_below(figure, axes)
     return png(figure)
 
 
 def main_sequence(
     saccades_of: Mapping[str, pl.DataFrame], curves: Mapping[str, tuple[float, float]], title: str
 ) -> bytes:
-    """Draw peak velocity over amplitude for some people, with their fitted curves (ceiling, scale)."""
+    """Draw peak velocity over amplitude for some participants, with their fitted curves (ceiling, scale)."""
     figure, axes = canvas(7, 4.2)
     largest = 1.0
-    for colour, (name, saccades) in zip((BLUE, ORANGE, GREEN, RED, GREY), saccades_of.items(), strict=False):
+    for colour, marker, (name, saccades) in zip(COLOURS, "os^Dv*XP", saccades_of.items(), strict=False):
         amplitude, speed = saccades["amplitude"].to_numpy(), saccades["peak_velocity"].to_numpy()
-        axes.scatter(amplitude, speed, s=7, color=colour, alpha=0.45, linewidth=0, label=name)
+        axes.scatter(amplitude, speed, s=9, color=colour, marker=marker, alpha=0.45, linewidth=0, label=name)
         if len(amplitude):
             largest = max(largest, float(np.nanmax(amplitude)))
         if name in curves:
@@ -215,12 +221,12 @@ def main_sequence(
     axes.set_xlabel("saccade amplitude (deg)")
     axes.set_ylabel("peak velocity (deg/s)")
     axes.set_title(title)
-    axes.legend(fontsize=8)
+    legend_below(figure, axes)
     return png(figure)
 
 
 def two_sessions(first: Sequence[float], second: Sequence[float], quantity: str, title: str) -> bytes:
-    """Draw each person's value in session one against session two: the diagonal is what re-identifies people."""
+    """Draw each participant's value in session one against session two: near the diagonal they can be re-identified."""
     figure, axes = canvas(4.6, 4.4)
     axes.scatter(first, second, color=BLUE, s=28, alpha=0.8)
     both = [*first, *second]

@@ -46,7 +46,7 @@ FILMS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
 HEAD = """\
 The declaration of a study: the public facts that releases may use.
 gazeveil looked at the recordings and PROPOSES these lines. Nothing is published by this file. Check every line: by
-keeping it, you, the holder of the data, confirm that it is public, or was planned before anybody was recorded.
+keeping it, you, the holder of the data, confirm that it is public, or was planned before any recording.
 Lines such as `# holder = ""` are blanks: fill them in and remove the #. Then run `gazeveil study check`."""
 CUSTODY = """\
 Who holds the raw data. The data cannot say this, and no guarantee covers it. Fill in and remove the #:
@@ -315,7 +315,7 @@ def _participants(people: list[str], who: str) -> tuple[Participants, str]:
         raise OptionError(f"participants are declared as roster, number or secret, not {who!r}")
     text = (
         "Who takes part. These names stay in this file, but their number is stated with every release.\n"
-        "Is somebody missing who was invited and did not come? Add them: they count as absent."
+        "Was a participant invited who did not come? Add them: they count as absent."
     )
     return Participants(roster=tuple(people)), text
 

@@ -125,7 +125,7 @@ def _check_names(folder: Path) -> None:
 
 
 def _may_go(folder: Path) -> bool:
-    """Return whether a folder is empty or an earlier release; what else somebody keeps is not ours to remove."""
+    """Return whether a folder is empty or an earlier release; what else someone keeps is not ours to remove."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     return (folder / NAME).is_file() or not any(folder.iterdir())

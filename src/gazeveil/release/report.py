@@ -17,7 +17,7 @@ from gazeveil.files import replacing
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it: pieces made with `words`, `picture`, `table` or `warning`."""
+    """A heading and what stands below it: pieces made with `words`, `picture`, `table`, `folded` or `warning`."""
 
     title: str
     pieces: tuple[str, ...]
@@ -45,11 +45,17 @@ def gallery(pieces: Sequence[str]) -> str:
     return f'<div class="gallery">{"".join(pieces)}</div>'
 
 
+def folded(title: str, *pieces: str) -> str:
+    """Return pieces that are shown when their title is clicked."""
+    return f"<details><summary>{escape(title)}</summary>{''.join(pieces)}</details>"
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table; numbers stand right."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    """Return a table; numbers stand right. Without any title of a column it has no head."""
+    titles = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    head = f"<thead><tr>{titles}</tr></thead>" if any(columns) else ""
     body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
 
 
 def write_report(path: Path, title: str, lead: str, sections: Sequence[Section]) -> None:

@@ -40,7 +40,7 @@ class Shares:
         alike: The correlation of the map with what would be shown without data.
         hot_spots: How many cells are called hot spots; None where nobody asked.
         maps: How many maps there are.
-        silent: How many of them say next to nothing that the prior did not.
+        silent: How many of them add almost nothing to the prior.
     """
 
     data: float
@@ -103,7 +103,7 @@ class Shares:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether the release says next to nothing that the prior did not."""
+        """Whether the release adds almost nothing to the prior."""
         return self.silent == self.maps
 
     def in_words(self) -> tuple[str, ...]:
@@ -135,9 +135,9 @@ class Shares:
             return ()
         if self.maps == 1:
             known = "the picture and the prior" if self.said_by else "the prior"
-            return (f"This map says next to nothing that {known} did not say without any data.",)
-        known = "the pictures and the prior did not say without any data" if self.said_by else "their mean does not say"
-        return (f"{self.silent:,} of the {self.maps:,} maps say next to nothing that {known}.",)
+            return (f"This map adds almost nothing to {known}.",)
+        known = "the pictures and the prior" if self.said_by else "their mean"
+        return (f"{self.silent:,} of the {self.maps:,} maps add almost nothing to {known}.",)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shares as plain values, for the record."""

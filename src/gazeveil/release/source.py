@@ -42,7 +42,7 @@ class Source(Protocol):
 
 
 def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
-    """Return a source for whatever somebody calls the recordings."""
+    """Return a source for whatever someone calls the recordings."""
     if isinstance(corpus, Corpus):
         return InMemory(corpus)
     if isinstance(corpus, Path | str):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A declared study: every public fact that a release may use, as one frozen value.
 
-A fact is public because somebody declared it, not because it was found in the data. `Study.open` reads the
+A fact is public because someone declared it, not because it was found in the data. `Study.open` reads the
 declaration (`gazeveil.release.manifest`); `Study.observed` reads the facts off a corpus instead, and everything that
 is released from such a study says that these facts are not protected.
 """
@@ -46,7 +46,7 @@ class Fact:
     Attributes:
         name: What it is about.
         value: What it says, as plain values.
-        declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+        declared: Whether someone declared it; otherwise it was read from the data and is not protected.
         assumed: Whether it is a public default, taken because nobody declared anything. It is not read from the data.
     """
 
@@ -83,9 +83,9 @@ class Participants:
         if self.roster is not None:
             roster = tuple(sorted(_spelt_once(self.roster) - set(self.withdrawn)))
             if not roster:
-                raise OptionError("the roster names nobody", hint="list the participants, or declare their number")
+                raise OptionError("the roster is empty", hint="list the participants, or declare their number")
             if self.secret:
-                raise OptionError("a public roster tells how many take part: their number cannot be secret")
+                raise OptionError("a public roster shows how many take part: their number cannot be secret")
             if self.number not in (None, len(roster)):
                 raise OptionError(f"the roster names {len(roster)} participants, but the number says {self.number}")
             object.__setattr__(self, "roster", roster)
@@ -207,7 +207,7 @@ class Custody:
     """Who holds the raw data: asked for, because no guarantee covers it.
 
     Attributes:
-        holder: The person or institution.
+        holder: The participant or institution.
         place: Where the raw data lie.
         access: Who can read them.
         until: When they are deleted.
@@ -379,7 +379,7 @@ class Study:
                 if (found := getattr(each.declared_screen, name)) not in (None, size):
                     raise OptionError(
                         f"{name} is given as {size:g}, but the screen of {each.name!r} has {found:g}",
-                        hint="leave the option out, or mend what the recordings or study.toml say",
+                        hint="leave the option out, or correct what the recordings or study.toml say",
                     )
             stimuli.append(replace(each, screen=each.declared_screen.with_sizes(**given), assumed=()))
         return replace(self, stimuli=tuple(stimuli))

@@ -52,19 +52,21 @@ def find_pictures(folder: Path, stimuli: Iterable[str]) -> dict[str, Path]:
                 found[name] = path
                 break
     if not found:
-        raise FileFormatError(folder, expected="pictures named like the stimuli", found="none of them")
+        raise FileFormatError(folder, expected="pictures with the stimuli's names", found="none of them")
     return found
 
 
 def find_frames(folder: Path, moments: int) -> list[Path]:
-    """Find the frame in the middle of each of so many moments: a folder's PNG files, by name, evenly over the time.
+    """Find the frame in the middle of each of this many moments: a folder's PNG files, by name, evenly over the time.
 
     Raises:
         FileFormatError: If there is no PNG file.
     """
     frames = sorted(folder.glob("*.png"))
     if not frames:
-        raise FileFormatError(folder, expected="frames as PNG files, named in their order", found="no PNG file")
+        raise FileFormatError(
+            folder, expected="frames as PNG files whose names sort in their order", found="no PNG file"
+        )
     return [frames[int((moment + 0.5) * len(frames) / moments)] for moment in range(moments)]
 
 

@@ -3,7 +3,7 @@
 """Verify a release: is its folder whole and unchanged, and does its record say one thing throughout?
 
 Without a ledger the folder alone is checked; with one, that it was charged, and that the ledger is no old copy. A
-record that was made anew by somebody else can be whole too: a signature checked with a key that you know, or a
+record that was made anew by someone else can be whole too: a signature checked with a key that you know, or a
 ledger, shows who made it. Records of earlier versions are checked as far as they allow
 (`gazeveil.release.old_records`).
 """
@@ -24,7 +24,7 @@ from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release import old_records, signing
 from gazeveil.release.charges import check_charge
-from gazeveil.release.documents import STATEMENT_PAGE, STATEMENT_TEXT, parts_in
+from gazeveil.release.documents import statement_files
 from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
 from gazeveil.release.shares import Shares
 from gazeveil.release.study import Fact
@@ -183,16 +183,13 @@ def _check_identification(
             mechanisms = [mechanism_from_dict(screen["mechanism"]) for screen in values["recipe"]["screens"]]
             rate = next((fact.value.get("rate_hz") for fact in facts if fact.name == "recordings"), None)
             expected = table().worst(mechanisms, rate)
-        found.check("identification", stated == expected, "it does not say what was measured behind this veil")
+        found.check("identification", stated == expected, "it does not state what was measured behind this mechanism")
     return "" if stated is None else stated.in_words()
 
 
 def _documents_say(said: Statement, folder: Path) -> bool:
     try:
-        documents = {
-            STATEMENT_TEXT: said.paragraph() + "\n",
-            STATEMENT_PAGE: said.card(whole_page=True, picture=parts_in(folder)),
-        }
+        documents = statement_files(said, folder)
         return all((folder / name).read_bytes() == text.encode() for name, text in documents.items())
     except OSError:
         return False

@@ -128,6 +128,6 @@ def _ground(geometry: Geometry) -> NDArray[np.uint8]:
 
 
 def _shrunk(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return a large picture with fewer pixels: every so many of them."""
+    """Return a large picture with fewer pixels: every this many of them."""
     step = max(-(-picture.shape[1] // (2 * WIDTH)), 1)
     return np.ascontiguousarray(picture[::step, ::step])

@@ -11,7 +11,7 @@ from typing import Any
 
 from gazeveil.errors import GazeveilError, OptionError
 from gazeveil.exact import decimal_up, exact, in_digits
-from gazeveil.pictures import Picture, canvas, png
+from gazeveil.pictures import GREEN, GREY, Picture, canvas, legend_below, png
 from gazeveil.privacy.scale import MOST_ADVISED, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
@@ -104,6 +104,7 @@ class Answer:
             _draw(axes[0], people, [self._at(participants=count) for count in people], number, self.participants)
             at = "" if measurement.epsilon is None else f", at ε = {in_digits(exact(measurement.epsilon))}"
             axes[0].set_xlabel(f"participants{at}")
+        legend_below(figure, max(figure.axes, key=lambda each: len(each.get_legend_handles_labels()[1])))
         return Picture(png(figure))
 
     def _draw_epsilon(self, axes: Any, epsilon: Fraction, number: int) -> None:
@@ -200,8 +201,7 @@ def _draw(axes: Any, places: list[Any], forecasts: list[Forecast | None], here: 
     xs = [place for place, _ in known]
     axes.fill_between(xs, [f.low for _, f in known], [f.high for _, f in known], alpha=0.2, linewidth=0)
     axes.plot(xs, [f.expected for _, f in known])
-    axes.plot(xs, [f.without_data for _, f in known], color="grey", linestyle="--", linewidth=0.9, label="without data")
-    axes.axvline(here, color="grey", linewidth=0.8, label="this plan")
+    axes.plot(xs, [f.without_data for _, f in known], color=GREY, linestyle="--", linewidth=0.9, label="without data")
+    axes.axvline(here, color=GREY, linewidth=0.8, label="this plan")
     if needed is not None:
-        axes.axvline(needed, color="tab:green", linewidth=1.2, label="enough")
-    axes.legend(fontsize=8)
+        axes.axvline(needed, color=GREEN, linestyle="-.", linewidth=1.4, label="enough")

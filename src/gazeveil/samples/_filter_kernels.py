@@ -59,7 +59,7 @@ def inside(value: float, model: FloatArray, axis: int) -> float:
 
 @kernel(error_model="numpy", inline="always")
 def predicted(belief: FloatArray, model: FloatArray, elapsed: float) -> tuple[float, float]:
-    """Return where gaze is thought to be, so many microseconds after the latest tick."""
+    """Return where gaze is thought to be, this many microseconds after the latest tick."""
     fast, slow = math.exp(-elapsed / model[TAU]), math.exp(-elapsed / model[SLOW])
     x = model[CENTRE] + (fast * belief[U] + slow * belief[M])
     y = model[CENTRE + 1] + (fast * belief[AXIS + U] + slow * belief[AXIS + M])

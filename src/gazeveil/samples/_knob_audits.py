@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The knob before the auditor: a stream whose promise is changed while it runs, over windows around the change.
+"""The privacy level before the auditor.
 
-A looser promise must wait until windows that began before the change are over; a stricter one counts what was spent
-before it. In both pairs the stricter promise is the claim. The change is one of the window: with a short window a
+A stream whose guarantee is changed while it runs, over windows around the change.
+
+A looser guarantee must wait until windows that began before the change are over; a stricter one counts what was spent
+before it. In both pairs the stricter guarantee is the claim. The change is one of the window: with a short window a
 release may come soon after the last, with a long one it may not.
 """
 
@@ -73,13 +75,13 @@ class Knob:
 
 @auditable("clock-turned")
 def clock_turned(epsilon: float = 1.0, radius: float = 60.0) -> Subject:
-    """The clock while its knob is turned, over windows around the change."""
+    """The clock while its privacy level is changed, over windows around the change."""
     return _subject("clock", epsilon, radius, filter=False)
 
 
 @auditable("held-ticks-turned")
 def held_ticks_turned(epsilon: float = 1.0, radius: float = 60.0) -> Subject:
-    """Held ticks while the knob is turned, over windows around the change."""
+    """Held ticks while the privacy level is changed, over windows around the change."""
     return _subject("held-ticks", epsilon, radius)
 
 
@@ -91,7 +93,7 @@ def _subject(name: str, epsilon: float, radius: float, **options: Any) -> Subjec
 
 
 def _pairs(runner: Knob, radius: float) -> tuple[Pair, ...]:
-    """Return windows that begin before the knob is turned looser, and such that a stricter promise must count."""
+    """Return windows that begin before the privacy level is loosened, and such that a stricter guarantee must count."""
     moved = math.nextafter(radius, 0.0)
     t = np.arange(0.0, 1.2, 1 / _RATE)
     everything = np.arange(len(t))
@@ -105,7 +107,9 @@ def _pairs(runner: Knob, radius: float) -> tuple[Pair, ...]:
         whole = Turned(t, x, y, everything, 2 * len(t), change, before, after)
         seen = _releases(runner, whole)
         sides = [Turned(t, gaze, y, seen, 2 * len(t), change, before, after) for gaze in (x, x + moved * inside)]
-        pairs.append(Pair(sides[0], sides[1], f"a step of {radius:g} within {_LONG:g} s, the knob turned {words}"))
+        pairs.append(
+            Pair(sides[0], sides[1], f"a step of {radius:g} within {_LONG:g} s, the privacy level changed {words}")
+        )
     return tuple(pairs)
 
 

@@ -49,7 +49,7 @@ class Directions(OneStream):
 
 @dataclass(frozen=True, slots=True)
 class ByAngles:
-    """Noise in yaw and pitch, as if they were the axes of a plane."""
+    """Noise in yaw and pitch, as if they were the axes of a viewing plane."""
 
     per_degree: Fraction
 

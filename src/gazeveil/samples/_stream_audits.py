@@ -180,7 +180,7 @@ class Sparse(Stream):
 
 @dataclass(frozen=True, slots=True)
 class BySamples:
-    """A clock that ticks every so many samples instead of seconds: right at the nominal rate, wrong in a burst."""
+    """A clock that ticks every this many samples instead of seconds: right at the nominal rate, wrong in a burst."""
 
     per_px: Fraction
     every: int
@@ -208,7 +208,7 @@ class TestsAlone:
     words: str = "no publication in a window, half a radius within the threshold against half a radius beyond it"
 
     def epsilon_at(self, delta: float) -> float:
-        """Return the loss of the event that none of so many tests leads to a publication, at its best length."""
+        """Return the loss of the event that none of this many tests leads to a publication, at its best length."""
         found = [(self.stays**m - delta, self.stays_beyond**m) for m in range(1, self.tests + 1)]
         return max([0.0, *(math.log(here / there) for here, there in found if here > there)]) * (1 - 1e-12)
 
@@ -288,7 +288,7 @@ def clock_by_samples(epsilon: float = 1.0, window: float = 0.5, radius: float = 
 
 
 def made(name: str, epsilon: float, window: float, radius: float, **options: Any) -> StreamMechanism:
-    """Return a private stream without a filter, on a plane so large that nothing is clamped.
+    """Return a private stream without a filter, on a viewing plane so large that nothing is clamped.
 
     Raises:
         InternalError: If the mechanism is no private stream.

@@ -115,7 +115,10 @@ def words_of_a_point(plan: FloatArray) -> int:
 
 @kernel(error_model="numpy", inline="always")
 def variance_of(plan: FloatArray, loss: float) -> float:
-    """Return the variance along an axis of noise that costs this loss: in space it is wider than in the plane."""
+    """Return the variance along an axis of noise that costs this loss.
+
+    In space it is wider than in the viewing plane.
+    """
     scale = LOSS_UNIT / loss
     return (4.0 if plan[SPHERE] > 0.0 else 3.0) * scale * scale
 
@@ -166,7 +169,7 @@ def noisy_point(
 def test_noise(
     clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, times: int
 ) -> tuple[int, int]:
-    """Return Laplace noise in grains, at so many times the scale at which a distance costs this loss."""
+    """Return Laplace noise in grains, at this many times the scale at which a distance costs this loss."""
     if clock[TEST_IS_SET + 2 * skipped]:
         return DONE, clock[TEST_VALUE + 2 * skipped]
     at = clock[WORD] + skipped

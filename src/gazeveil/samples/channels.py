@@ -5,7 +5,7 @@
 ===========================  =============================================================================
 channel                      in a veiled recording
 ===========================  =============================================================================
-``t``                        as it was: device time is public in every promise of ours
+``t``                        as it was: device time is public in every guarantee of ours
 ``x``, ``y``                 the veiled point
 ``valid``                    whether the veil gave a point: computed from its output, not from the tracker's flag
 ``left``, ``right``          dropped; or, with ``eyes="same"``, both are the one veiled point
@@ -13,11 +13,11 @@ channel                      in a veiled recording
 ``events``                   dropped: fixations, saccades, blinks and messages were found in raw gaze
 ``rate_hz``, ``geometry``    as they were: they describe the device
 head, eye origins, ipd       recordings have none; live they are dropped unless an app's policy declares them
-keys                         as they were: rename people with other means if their names are secret
+keys                         as they were: rename participants with other means if their names are secret
 ===========================  =============================================================================
 
 Two eyes are never veiled one by one. Their noises would be independent, so their mean would have less of it than one
-alone, and the promise would cost twice as much.
+alone, and the guarantee would cost twice as much.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def veiled_channels(recording: Recording, x: FloatArray, y: FloatArray, *, eyes:
     """Return a recording that carries the veiled point, and of the other channels only what the table allows.
 
     It is built from named parts, not copied and cleaned, so a channel that is added to recordings later is dropped
-    until somebody decides otherwise.
+    until someone decides otherwise.
 
     Raises:
         OptionError: If ``eyes`` is neither drop nor same.

@@ -244,7 +244,7 @@ class NoisyVeil(CompiledVeil):
                 self._memory = own
 
     def _refill(self, samples: int = BLOCK) -> None:
-        """Draw noise for so many samples; more than a block gets a longer memory, for the time of a run."""
+        """Draw noise for this many samples; more than a block gets a longer memory, for the time of a run."""
         self._check_open()
         needed = self._noise_at + samples * self._per_sample
         try:

@@ -3,9 +3,9 @@
 """Where gaze is expected, given what is on the screen: the prior that the filter of a private stream falls back on.
 
 What is shown is public in Kaleido's threat model, so a density made from it is free of charge. It must not depend on
-the gaze that is protected: the gaze of other people on the same scene, a saliency map or a list of faces may be used,
-this person's own gaze may not. Only the mean and the variance of a density are used, and a part of the prior stays what
-it is for any scene, so that a density that is wrong cannot do much harm.
+the gaze that is protected: the gaze of other participants on the same scene, a saliency map or a list of faces may be
+used, this participant's own gaze may not. Only the mean and the variance of a density are used, and a part of the prior
+stays what it is for any scene, so that a density that is wrong cannot do much harm.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Prior:
     Attributes:
         centre: The mean.
         wander: The variance of the part that moves on within a second.
-        offset: The variance of the slow offset of the person.
+        offset: The variance of the slow offset of the participant.
     """
 
     centre: tuple[float, float]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of gaze before any is seen, and what follows from it: how often to tick, and which AOI is looked at.
 
-Gaze is the centre of the space plus a part that wanders for some 0.7 s and a slow offset of the person or the app.
+Gaze is the centre of the space plus a part that wanders for some 0.7 s and a slow offset of the participant or the app.
 All numbers here are public constants; nothing is learnt from the gaze that is protected.
 """
 
@@ -49,7 +49,7 @@ EYES = GazeModel()
 
 HEADS = GazeModel(spread=(0.15, 0.10), settle=3.0, offset=(0.20, 0.05))
 """How heads turn in the world, as shares of all around: slower than eyes, and farther across than down. Rounded from
-how 16 people turned theirs while they looked for things in a room (Schuetz, Baltaretu and Fiehler 2024)."""
+how 16 participants turned theirs while they looked for things in a room (Schuetz, Baltaretu and Fiehler 2024)."""
 
 
 def predicted_error(

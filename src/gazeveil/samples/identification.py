@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How often participants were identified behind a veil, as measured: one packaged table that everybody reads.
+"""How often participants were identified behind a veil, as measured: one packaged table that everyone reads.
 
-A guarantee about windows of gaze says nothing about who somebody is. What can be said instead is what known attackers
-achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
+A guarantee about windows of gaze says nothing about who a participant is. What can be stated instead is what known
+attackers achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
 
 A level that was not measured gets the nearest measured one that is no stronger by its numbers, and says so; where there
 is none, what was measured without a veil. No number is ever taken from a level that is stronger in any of its numbers.
@@ -49,16 +49,16 @@ class Measured:
         veil: The veil as plain values (a recipe with its space); None for none.
         attack: What was done against the veil; empty for nothing.
         threat_model: What the attack is granted, in words.
-        recogniser: Who tells people apart.
+        recogniser: Who tells participants apart.
         sees: What it looks at beside movement.
         decided: How it decides: by the windows' ``vote``, or by the highest ``mean score``.
         data: Whose gaze it is.
-        people: How many participants; guessing is right once in so many attempts.
+        people: How many participants; guessing is right once in this many attempts.
         chance: The share of attempts in which guessing is right.
         rate: The share of attempts in which the attacker was right.
-        interval: Where that share lies with 95 % confidence, over people drawn anew.
-        seconds: How much gaze of a person the attacker got from behind the veil.
-        known: From how much gaze without a veil the attacker knew everybody, in words.
+        interval: Where that share lies with 95 % confidence, over participants resampled.
+        seconds: How much gaze of a participant the attacker got from behind the veil.
+        known: From how much gaze without a veil the attacker knew everyone, in words.
         rate_hz: How many samples a second there were, about.
         software: What measured it.
         date: When.
@@ -101,9 +101,9 @@ class Measured:
         """Say what came out, but not behind which veil."""
         low, high = (f"{100 * end:.0f}" for end in self.interval)
         return (
-            f"the strongest attacker that we tried knew {self.known} of each of {self.people} participants, then got "
-            f"{self.seconds:g} s of one of them, and was right about who it was in {100 * self.rate:.0f} of 100 "
-            f"attempts (95 % interval {low} to {high}; guessing is right in {100 * self.chance:.0f})"
+            f"the strongest attacker that we tried knew {self.known} of each of {self.people} participants. It then "
+            f"got {self.seconds:g} s of one of them, and identified them in {100 * self.rate:.0f} of 100 attempts "
+            f"(95 % interval {low} to {high}; guessing is right in {100 * self.chance:.0f})"
         )
 
 
@@ -131,17 +131,17 @@ class Identification:
         """Say it in plain words, for a participant."""
         if self.relation == "no veil":
             said = (
-                "How often participants are identified behind this veil at this level was not measured. In our tests "
-                f"without a veil, {self.row.in_words()}."
+                "How often participants are identified behind this mechanism at this level was not measured. In our "
+                f"tests on raw gaze, {self.row.in_words()}."
             )
         else:
-            where = "behind this veil at this level"
+            where = "behind this mechanism at this level"
             if self.relation == "nearest":
                 where = f"behind the nearest level measured that is no stronger, {_level_in_words(self.row)}"
             opening = "This level was not measured. In our tests" if self.relation == "nearest" else "In our tests"
-            without = "" if self.bare is None else f" Without a veil it was right in {100 * self.bare.rate:.0f}."
+            without = "" if self.bare is None else f" On raw gaze it was right in {100 * self.bare.rate:.0f}."
             said = f"{opening}, {where}, {self.row.in_words()}.{without}"
-        return f"{said} That is what known attackers achieved, and no bound: others, or more gaze, may do more."
+        return f"{said} This is what known attackers achieved, not a bound: others, or more gaze, may achieve more."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -187,7 +187,7 @@ class Table:
             if row.mechanism is None or far < math.inf:
                 levels.setdefault(far, []).append(row)
         if not levels:
-            raise InputError("the table holds nothing that was measured without a veil")
+            raise InputError("the table holds nothing that was measured on raw gaze")
         nearest = min(levels)
         row = max(levels[nearest], key=lambda each: each.rate)
         relation: Relation = "no veil" if nearest == math.inf else "nearest"
@@ -351,12 +351,12 @@ def _row(values: Mapping[str, Any]) -> Measured:
     if not 0 <= low <= row.rate <= high <= 1 or not 0 < row.chance < 1:
         raise ValueError("rate, interval and chance are shares, and the interval holds the rate")
     if row.people < 2 or not row.seconds > 0 or not row.rate_hz > 0:
-        raise ValueError("people, seconds and samples a second are above 0")
+        raise ValueError("participants, seconds and samples a second are above 0")
     texts = ("data", "recogniser", "decided", "threat_model", "known", "software", "date", "command")
     if empty := [name for name in texts if not getattr(row, name).strip()]:
         raise ValueError(f"{empty[0]} is empty")
     if row.mechanism is not None and row.mechanism.space.unit != "deg":
-        raise ValueError("measured veils are in degrees")
+        raise ValueError("measured mechanisms are in degrees")
     return row
 
 

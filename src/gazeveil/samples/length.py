@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lengths as people write them, ``60px``, ``2deg`` or ``5%``, and what they are where gaze lives.
+"""Lengths as participants write them, ``60px``, ``2deg`` or ``5%``, and what they are where gaze lives.
 
 A number without a unit means pixels where gaze is in pixels, and is refused elsewhere: 60 that was meant as pixels
 must not become 60 degrees. Programs that know their space may give numbers in its own unit.
@@ -98,7 +98,7 @@ Written: TypeAlias = Length | Number
 
 
 def as_written(value: Written, space: Space, name: str = "radius") -> Fraction:
-    """Return a length that a person wrote, in the unit of a space.
+    """Return a length that a participant wrote, in the unit of a space.
 
     Raises:
         OptionError: If its unit does not fit the space, or it has none and gaze is not in pixels.

@@ -37,7 +37,7 @@ LATEST = 1e12
 """Seconds beyond which a time stamp is no time."""
 
 KNOB = ("epsilon", "window", "radius")
-"""The numbers of a promise that can be changed while a stream runs, where they can."""
+"""The numbers of a guarantee that can be changed while a stream runs, where they can."""
 
 
 class Faults(NamedTuple):
@@ -68,7 +68,7 @@ class SampleMechanism(ABC):
 
     name: ClassVar[str]
     draws_noise: ClassVar[bool] = True
-    """Whether output depends on the noise source; if not, a seeded one takes nothing from the promise."""
+    """Whether output depends on the noise source; if not, a seeded one takes nothing from the guarantee."""
     keeps_distances: ClassVar[bool] = False
     """Whether every point comes out by itself, and no two come out farther apart than they went in."""
 
@@ -82,7 +82,7 @@ class SampleMechanism(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What is promised, before any gaze is seen."""
+        """What is guaranteed, before any gaze is seen."""
 
     @property
     def delay(self) -> float:
@@ -91,12 +91,12 @@ class SampleMechanism(ABC):
 
     @property
     def fixed(self) -> str:
-        """Why a running stream cannot change its promise; empty where it can."""
+        """Why a running stream cannot change its guarantee; empty where it can."""
         return "it has no epsilon, window and radius"
 
     @property
     def can_change(self) -> bool:
-        """Whether a running stream can change its promise (`Veil.change`)."""
+        """Whether a running stream can change its guarantee (`Veil.change`)."""
         return not self.fixed
 
     @property
@@ -107,18 +107,18 @@ class SampleMechanism(ABC):
     def with_promise(
         self, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> Self:
-        """Return the same mechanism with another promise; what is not given stays.
+        """Return the same mechanism with another guarantee; what is not given stays.
 
         Raises:
             OptionError: If it cannot have another one.
         """
         if self.fixed:
-            raise OptionError(f"the promise of {self.name} cannot be changed: {self.fixed}")
+            raise OptionError(f"the guarantee of {self.name} cannot be changed: {self.fixed}")
         given: dict[str, Any] = {"epsilon": epsilon, "window": window, "radius": radius}
         return self._with_knob({name: value for name, value in given.items() if value is not None})
 
     def can_become(self, other: SampleMechanism) -> bool:
-        """Whether a running stream can go on as another mechanism, which differs in the promise alone."""
+        """Whether a running stream can go on as another mechanism, which differs in the guarantee alone."""
         both = self.can_change and other.can_change and type(self) is type(other)
         return both and self.with_promise(**other.knob) == other
 
@@ -237,7 +237,7 @@ class Veil(ABC):
     def pace(self, now: float) -> None:  # noqa: B027  (without a promise there is nothing to pace)
         """Say what the machine's monotonic clock shows for the samples to come, in seconds.
 
-        A veil with a promise for windows then keeps it on both clocks: if the device's clock runs ahead, as after a
+        A veil with a guarantee for windows then keeps it on both clocks: if the device's clock runs ahead, as after a
         stall, releases wait for the machine's. For live streams alone; a file has but the one clock.
         """
 
@@ -248,27 +248,27 @@ class Veil(ABC):
 
     @property
     def promise(self) -> SampleMechanism:
-        """The mechanism as the knob has it now."""
+        """The mechanism at its current privacy level."""
         return self._now
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise to every window with a release after the latest change; none if the noise is not secure."""
+        """The guarantee to every window with a release after the latest change; none if the noise is not secure."""
         promise = self.promise.guarantee
         return kept_promise(promise, self.noise) if self.mechanism.draws_noise else promise
 
     @property
     def can_change(self) -> bool:
-        """Whether there is a knob to turn."""
+        """Whether the privacy level can be changed."""
         return self.mechanism.can_change
 
     @one_thread
     def change(
         self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> None:
-        """Turn the knob: what is released from now on keeps another promise (erratum K4).
+        """Change the privacy level: what is released from now on keeps another guarantee (erratum K4).
 
-        A stricter promise holds at once. Windows that began under the old one keep the old one too.
+        A stricter guarantee holds at once. Windows that began under the old one keep the old one too.
 
         Args:
             t: Since when, in seconds of the device.
@@ -277,8 +277,8 @@ class Veil(ABC):
             radius: Another radius.
 
         Raises:
-            OptionError: If there is no knob, or the promise cannot be kept by this mechanism; the old one stays.
-            VeilShut: If the veil is shut.
+            OptionError: If there is no privacy level, or the guarantee cannot be kept by this mechanism; the old one
+            stays. VeilShut: If the veil is shut.
         """
         self._check_open()
         changed = self.promise.with_promise(epsilon, window, radius)
@@ -292,7 +292,7 @@ class Veil(ABC):
         self._now = changed
 
     def _change(self, t: float, changed: Any) -> None:
-        """Go on as ``changed``, which differs from `promise` in its knob."""
+        """Go on as ``changed``, which differs from `promise` in its privacy level."""
         raise InternalError(f"{self.mechanism.name} says that it can change, and does not know how")
 
     @property

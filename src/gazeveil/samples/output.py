@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The noisy gaze processor: what is made of veiled points before an app gets them (Kaleido 2021; erratum K10).
 
-All of it is post-processing: it sees veiled points, device times and public numbers only, so the veil's promise stays.
-All of it is causal. An app that needs no samples should get none: give it fixations, or the names of areas looked at.
+All of it is post-processing: it sees veiled points, device times and public numbers only, so the veil's guarantee
+stays. All of it is causal. An app that needs no samples should get none: give it fixations, or the names of areas
+looked at.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism, Veil
 
 NOWHERE = ""
-"""What is told where no area is looked at."""
+"""What is reported where no area is looked at."""
 
 
 def processed(
@@ -43,7 +44,7 @@ def processed(
 class FixationsOnly:
     """Fixations of a veiled stream instead of its samples.
 
-    A fixation is told when it is over. Whatever the veil, the app never gets a point of it before.
+    A fixation is reported when it is over. Whatever the veil, the app never gets a point of it before.
     """
 
     __slots__ = ("_stream", "veil")
@@ -54,7 +55,7 @@ class FixationsOnly:
         Args:
             veil: Where points come from.
             detector: What finds fixations in them.
-            geometry: The plane that the veil's space is on; it must know degrees.
+            geometry: The viewing plane that the veil's space is on; it must know degrees.
         """
         _check_unit(veil, geometry)
         self.veil = veil
@@ -62,7 +63,7 @@ class FixationsOnly:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The veil's promise."""
+        """The veil's guarantee."""
         return self.veil.guarantee
 
     def push(self, t: float, x: float, y: float) -> list[Event]:
@@ -88,7 +89,7 @@ class HitsOnly:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The veil's promise."""
+        """The veil's guarantee."""
         return self.veil.guarantee
 
     def push(self, t: float, x: float, y: float) -> str:
@@ -104,4 +105,4 @@ def _fixations(events: list[Event]) -> list[Event]:
 def _check_unit(veil: Veil, geometry: Geometry) -> None:
     unit = veil.mechanism.space.unit
     if unit != str(geometry.unit):
-        raise GeometryError(f"the veil works in {unit}, but the plane is in {geometry.unit}")
+        raise GeometryError(f"the veil works in {unit}, but the viewing plane is in {geometry.unit}")

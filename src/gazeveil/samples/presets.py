@@ -24,7 +24,7 @@ from gazeveil.samples.space import Space, Sphere
 WIDTH = 1280.0
 PER_DEGREE = 80 / 3
 SMALL, LARGE = 60.0, 300.0
-"""Radii in pixels of a screen so wide, with so many pixels to a degree."""
+"""Radii in pixels of a screen so wide, with this many pixels to a degree."""
 
 
 @dataclass(frozen=True, slots=True)

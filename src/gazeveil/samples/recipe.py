@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms from what a person writes: ``key=value`` pairs, or a file that leaves the space open."""
+"""Mechanisms from what a participant writes: ``key=value`` pairs, or a file that leaves the space open."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def from_recipe(values: Mapping[str, Any], space: Space) -> SampleMechanism:
 
 
 def with_lengths(name: str, values: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """Return a mechanism's parameters with the lengths that a person wrote in the unit of a space.
+    """Return a mechanism's parameters with the lengths that a participant wrote in the unit of a space.
 
     Raises:
         OptionError: If a length has no unit, or one that does not fit.

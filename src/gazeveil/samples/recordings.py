@@ -120,7 +120,7 @@ class Veiled(NamedTuple):
 class VeilOne:
     """Veils one recording; it pickles, so it runs wherever recordings are.
 
-    Secure noise is drawn anew from the operating system for each recording, on the machine that veils it. Seeded noise
+    Secure noise is resampled from the operating system for each recording, on the machine that veils it. Seeded noise
     follows from the seed and the recording's key, so that it is the same everywhere.
     """
 

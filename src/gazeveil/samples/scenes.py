@@ -44,7 +44,7 @@ def followed_by(plan: FloatArray, prior: Prior, now: float) -> FloatArray:
 
 
 def scenes_of(plan: FloatArray) -> FloatArray:
-    """Return the scenes alone, for a state or for another promise."""
+    """Return the scenes alone, for a state or for another guarantee."""
     from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
     return np.concatenate([plan[:_PRIOR], plan[k.PLAN_WIDTH :]])

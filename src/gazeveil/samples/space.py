@@ -120,13 +120,13 @@ class Space(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Screen(Space):
-    """A plane with its origin at the top left, y growing downwards.
+    """A viewing plane with its origin at the top left, y growing downwards.
 
     Attributes:
         width: How wide it is.
         height: How high it is.
         pixels_per_degree: How many of its units a degree takes at its centre; None if that is not known.
-        unit: ``px``, or ``norm`` for a plane measured in fractions of itself.
+        unit: ``px``, or ``norm`` for a viewing plane measured in fractions of itself.
     """
 
     kind: ClassVar[str] = "screen"

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all mechanisms with Kaleido's promise share: parameters, the knob, and the veil around a compiled step.
+"""What all mechanisms with Kaleido's guarantee share.
+
+Parameters, the privacy level, and the veil around a compiled step.
 
 Each of them is a compiled ``step`` that spends from a window ledger, and a `Plan` that says how much. A live call and
 the loop over a file go through the same compiled step, so their outputs are equal. docs/proofs/gaze-stream.md has the
@@ -44,7 +46,7 @@ _HINT = "start a new stream"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a promise comes to for one mechanism, in the integers that its compiled step works with.
+    """What a guarantee comes to for one mechanism, in the integers that its compiled step works with.
 
     Attributes:
         releases: The rule for releases.
@@ -53,7 +55,7 @@ class Plan:
         least_loss: What a release costs at least.
         period_us: The least time between two decisions whether to release.
         spacing_us: The least time between two spends, if it is another.
-        epoch_loss: What an epoch costs that is broken off by a change of promise.
+        epoch_loss: What an epoch costs that is broken off by a change of guarantee.
         own: What the mechanism wants to know besides, as numbers.
     """
 
@@ -69,7 +71,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamMechanism(SampleMechanism):
-    """A mechanism with Kaleido's promise: any window of gaze, each of its points moved by at most a radius.
+    """A mechanism with Kaleido's guarantee: any window of gaze, each of its points moved by at most a radius.
 
     It goes on whether or not there is gaze: a sample without gaze stands for the estimate from what was released before
     it, and gets its noise, its tests and its charge like any other.
@@ -105,12 +107,12 @@ class StreamMechanism(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise."""
+        """Kaleido's guarantee."""
         return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
 
     @property
     def fixed(self) -> str:
-        """The promise can be changed at any time."""
+        """The guarantee can be changed at any time."""
         return ""
 
     def start(self, noise: NoiseSource) -> StreamVeil:
@@ -119,7 +121,7 @@ class StreamMechanism(SampleMechanism):
 
     @property
     def model(self) -> gaze_model.GazeModel:
-        """How what is veiled moves: eyes, if nothing else is said."""
+        """How what is veiled moves: eyes, if nothing else is stated."""
         return gaze_model.EYES
 
     def prior(self) -> Prior:
@@ -128,7 +130,7 @@ class StreamMechanism(SampleMechanism):
 
     @abstractmethod
     def plan(self) -> Plan:
-        """Return what the promise comes to in integers; it depends on public numbers alone."""
+        """Return what the guarantee comes to in integers; it depends on public numbers alone."""
 
     @abstractmethod
     def kernels(self) -> ModuleType:
@@ -142,7 +144,7 @@ class StreamMechanism(SampleMechanism):
 
 
 class StreamVeil(Veil):
-    """One stream behind a mechanism with Kaleido's promise. A second thread is refused while one is in it."""
+    """One stream behind a mechanism with Kaleido's guarantee. A second thread is refused while one is in it."""
 
     __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_walls", "_words")
 
@@ -209,7 +211,7 @@ class StreamVeil(Veil):
         return shown_x, shown_y
 
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows for the samples to come: no window on it holds more than is promised."""
+        """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
         wall, (latest, at, spent_at, never) = round(now * 1e6), self._walls
         if wall <= latest:
             return
@@ -219,7 +221,7 @@ class StreamVeil(Veil):
         self._walls = (wall, at, spent_at, never)
 
     def _change(self, t: float, changed: StreamMechanism) -> None:
-        """Go on with another promise.
+        """Go on with another guarantee.
 
         A stricter one holds at once: if its window is overspent already, nothing is released until that is past. A
         looser one takes full effect when the windows that began under the old one are over.
@@ -247,9 +249,9 @@ class StreamVeil(Veil):
     def expect(self, t: float, density: Density | None) -> None:
         """Say what is on the screen from now on: where gaze is likely, whoever looks. It costs nothing.
 
-        The density must be public. It may follow from what is shown or from other people's gaze, not from the gaze of
-        this person. What is released, when, and at what loss stays as it is; what is shown in between moves to where
-        gaze is likely, within the filter's own time.
+        The density must be public. It may follow from what is shown or from other participants' gaze, not from the gaze
+        of this participant. What is released, when, and at what loss stays as it is; what is shown in between moves to
+        where gaze is likely, within the filter's own time.
 
         Args:
             t: Since when, in seconds; before the first sample it is so from the beginning.
@@ -416,7 +418,7 @@ def spacing_of(plan: Plan, space: Space) -> float:
     widest = unit / (plan.least_loss or plan.loss) / step
     if not (finest / step >= LEAST_STEPS and widest <= MOST_STEPS and farthest / float(step) < FARTHEST / 2):
         raise OptionError(
-            "this promise needs noise beyond the range of exact sampling",
+            "this guarantee needs noise beyond the range of exact sampling",
             hint="check epsilon and radius against the size of the space",
         )
     return float(step)
@@ -462,7 +464,7 @@ def _tests_for(plan: Plan, before: IntArray | None = None, now: int = 0) -> IntA
 
 
 def _past_for(mechanism: StreamMechanism, plan: Plan, before: FloatArray | None = None) -> FloatArray:
-    """Return room for the ticks that the smoother looks back on, with those that are known already."""
+    """Return Space for the ticks that the smoother looks back on, with those that are known already."""
     from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
 
     rows = math.ceil(mechanism.delay * 1e6 / plan.period_us) + 2 if mechanism.delay else 1

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What protects the recordings of many people at once, as peers of our veils: to compare with, not to release.
+"""What protects the recordings of many participants at once, as baselines for our veils.
 
-A peer is no `SampleMechanism`: it needs everybody's gaze, from beginning to end, so no stream can run behind it, no
-product of ours takes it, and its `guarantee` is always `Unproven`. What its authors state is in `claimed`.
+To compare with, not to release.
+
+A baseline is no `SampleMechanism`: it needs each participant's gaze, from beginning to end, so no stream can run behind
+it, no product of ours takes it, and its `guarantee` is always `Unproven`. What its authors state is in `claimed`.
 """
 
 from __future__ import annotations
@@ -43,17 +45,17 @@ class DatasetMechanism(ABC):
 
     @abstractmethod
     def apply_all(self, recordings: Sequence[Recording], noise: NoiseSource) -> list[Recording]:
-        """Return everybody's recordings protected, in the same order, at the same times and under the same names.
+        """Return all recordings protected, in the same order, at the same times and under the same names.
 
         Where nothing is released, gaze is missing. Pupils, single eyes and events are never released.
 
         Raises:
-            InputError: If there are too few people, or recordings that cannot be used.
-            GeometryError: If a recording's plane does not know degrees.
+            InputError: If there are too few participants, or recordings that cannot be used.
+            GeometryError: If a recording's viewing plane does not know degrees.
         """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the peer and its parameters as plain values."""
+        """Return the baseline and its parameters as plain values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"mechanism": self.name} | {
             name: as_text(value) if isinstance(value, Fraction) else value for name, value in values.items()
@@ -65,16 +67,18 @@ class DatasetMechanism(ABC):
         return f"{self.name}({shown})"
 
 
-DATASET_MECHANISMS: Registry[type[DatasetMechanism]] = Registry("data set peer", package="gazeveil.samples.datasets")
-"""Peers that need everybody's recordings at once, by name."""
+DATASET_MECHANISMS: Registry[type[DatasetMechanism]] = Registry(
+    "data set baseline", package="gazeveil.samples.datasets"
+)
+"""Baselines that need each participant's recordings at once, by name."""
 
 
 def in_degrees(recordings: Sequence[Recording], what: str) -> list[Recording]:
-    """Return recordings in degrees, after a look at whether a peer can use them.
+    """Return recordings in degrees, after a look at whether a baseline can use them.
 
     Raises:
         InputError: If one has no samples, a broken clock, or is there twice.
-        GeometryError: If a plane does not know degrees.
+        GeometryError: If a viewing plane does not know degrees.
     """
     seen = set()
     for recording in recordings:

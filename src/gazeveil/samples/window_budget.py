@@ -4,7 +4,7 @@
 
 A spend is a time in microseconds and a loss per unit of distance (ε / r) in units of 2**-30. Losses per distance add
 up whatever the radius was when they were spent, so the radius may change (erratum K4). A rule says what any closed
-window of a length may hold. A new promise adds a rule, and the old one stays binding until a window that began before
+window of a length may hold. A new guarantee adds a rule, and the old one stays binding until a window that began before
 the change is over: tightening is immediate, loosening waits. See docs/proofs/gaze-stream.md.
 """
 
@@ -21,7 +21,7 @@ from gazeveil.exact import Number, above_zero
 from gazeveil.types import IntArray
 
 LOSS_UNIT = 1 << 30
-"""So many units make a loss of 1 per unit of distance."""
+"""This many units make a loss of 1 per unit of distance."""
 LONGEST_WINDOW = 10
 SHORTEST_WINDOW = Fraction(1, 1000)
 
@@ -36,7 +36,7 @@ class Rule:
 
     Attributes:
         cap: The most that the spends of a window may add up to, in loss units.
-        window_us: How long a window is; one microsecond more than promised, because times are rounded to them.
+        window_us: How long a window is; one microsecond more than guaranteed, because times are rounded to them.
     """
 
     cap: int
@@ -44,7 +44,7 @@ class Rule:
 
     @classmethod
     def of(cls, epsilon: Number, window: Number, radius: Number) -> Rule:
-        """Return the rule that a promise amounts to; what does not come out even is rounded against the spender.
+        """Return the rule that a guarantee amounts to; what does not come out even is rounded against the spender.
 
         Raises:
             OptionError: If a number is not positive, or out of the ledger's range.
@@ -133,7 +133,7 @@ def _add_rule(books: IntArray, rule: Rule, now_us: int) -> None:
 
 
 def _merge(books: IntArray) -> None:
-    """Replace all rules by one that is as strict as each of them: knobs turned without end need no endless list."""
+    """Replace all rules by one that is as strict as each of them, so that the list stays short."""
     from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
     rows = books[k.RULES_AT : k.RING_AT].reshape(k.MOST_RULES, k.RULE_WIDTH)

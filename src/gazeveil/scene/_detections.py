@@ -30,7 +30,8 @@ from gazeveil.types import FloatArray
 
 _SHARES = 2.0
 _FINAL = 1000
-"""Networks that suppress doubles themselves answer at most about so many boxes; others have thousands of candidates."""
+"""Networks that suppress doubles themselves answer at most about this many boxes; others have thousands of candidates.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

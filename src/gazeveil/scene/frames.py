@@ -35,7 +35,7 @@ class Camera:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A part of the screen in pixels, or all of it if nothing is said."""
+    """A part of the screen in pixels, or all of it if nothing is stated."""
 
     left: int = 0
     top: int = 0

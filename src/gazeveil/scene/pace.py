@@ -9,7 +9,7 @@ import math
 from gazeveil.errors import OptionError
 
 EVERY_S = 0.5
-"""Seconds between two looks: the default of kaleido2021 section 6."""
+"""Seconds between two analysed frames: the default of kaleido2021 section 6."""
 
 _ROUNDING = 1e-6
 """Times of videos are rounded to microseconds."""

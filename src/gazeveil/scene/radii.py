@@ -3,7 +3,7 @@
 """How far apart what can be looked at is: Kaleido's two radii (equations 6 and 7).
 
 A region counts as a circle around its centre whose radius is half of the box's diagonal (equation 6). Two regions are
-as far apart as their centres (equation 7). r_small, the median of the first, hides where in a region somebody looks;
+as far apart as their centres (equation 7). r_small, the median of the first, hides where in a region someone looks;
 r_large, the median of the second over all pairs, hides at which region.
 """
 

@@ -14,7 +14,7 @@ from gazeveil.errors import InputError
 from gazeveil.types import FloatArray
 
 MOST_REGIONS = 1000
-"""More regions than this are refused: nobody looks at so many, and their pairs would take long."""
+"""More regions than this are refused: nobody looks at this many, and their pairs would take long."""
 
 
 class Box(NamedTuple):

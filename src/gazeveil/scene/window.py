@@ -24,7 +24,7 @@ def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LON
 
     Args:
         lengths: Seconds of each scene; one that is not over counts as far as it has gone.
-        shortest: Seconds between two looks: nothing shorter can be seen.
+        shortest: Seconds between two analysed frames: nothing shorter can be seen.
         longest: What longer scenes are cut to.
     """
     known = np.array([length for length in lengths if length > 0])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Eyes without people: an oculomotor simulator with individual differences, the embedded default data."""
+"""Eyes without participants: an oculomotor simulator with individual differences, the embedded default data."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze without end: one person keeps looking at one scene, for live trackers and streams."""
+"""Gaze without end: one participant keeps looking at one scene, for live trackers and streams."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GazeStream:
-    """Endless gaze of one person on one scene through one tracker; the same every time for the same seed.
+    """Endless gaze of one participant on one scene through one tracker; the same every time for the same seed.
 
     Attributes:
-        observer: Who looks; `Observer.on_day` gives the person of one day.
+        observer: Who looks; `Observer.on_day` gives the participant of one day.
         stimulus: At what.
         tracker: Through which tracker.
         seed: The stream's own seed.
-        geometry: The plane to measure on instead of the tracker's own.
+        geometry: The viewing plane to measure on instead of the tracker's own.
     """
 
     observer: Observer
@@ -52,7 +52,7 @@ class GazeStream:
     geometry: Geometry | None = None
 
     def blocks(self, seconds: float = 0.1) -> Iterator[Block]:
-        """Yield blocks of so many seconds, for ever. The caller keeps the pace; nothing sleeps here."""
+        """Yield blocks of this many seconds, for ever. The caller keeps the pace; nothing sleeps here."""
         size = math.floor(seconds * self.tracker.rate_hz + 1e-9)
         if size < 1:
             raise OptionError(

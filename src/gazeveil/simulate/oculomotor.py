@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the eye moves: the true gaze of one person on one scene, every millisecond, before any tracker sees it."""
+"""How the eye moves: the true gaze of one participant on one scene, every millisecond, before any tracker sees it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HIPPUS_S = 0.6  # how long the pupil's unrest remembers itself
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrueGaze:
-    """What one person's eye really did.
+    """What one participant's eye really did.
 
     Attributes:
         gaze: Degrees across and down, one row per millisecond.
@@ -83,7 +83,7 @@ def look(
     rng: np.random.Generator,
     resumed: Resumed | None = None,
 ) -> TrueGaze:
-    """Let a person look at a scene that appears at time 0, or go on looking."""
+    """Let a participant look at a scene that appears at time 0, or go on looking."""
     from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
 
     resumed = Resumed() if resumed is None else resumed

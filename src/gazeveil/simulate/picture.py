@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Paint a made-up scene: evening sky, sun, hills, and on them the faces, signs and things people look at."""
+"""Paint a made-up scene: evening sky, sun, hills, and on them the faces, signs and things participants look at."""
 
 from __future__ import annotations
 

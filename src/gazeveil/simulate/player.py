@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A made-up person who plays a game of gaze: eyes, decisions, a hand, and opinions.
+"""A made-up participant who plays a game of gaze: eyes, decisions, a hand, and opinions.
 
 What is modelled: things are noticed late, the eyes jump with a latency and a duration that grows with the distance
 (Bahill et al. 1975), they tremble, the tracker is off by a constant error and noise, and who sees that the cursor
@@ -42,7 +42,7 @@ class Scene:
 
 
 class Player:
-    """One made-up person; the same seed is the same person."""
+    """One made-up participant; the same seed is the same participant."""
 
     def __init__(self, seed: int) -> None:
         self._draw = np.random.default_rng([seed, 18])

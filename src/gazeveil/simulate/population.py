@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks: simulated people, each with traits of their own, drawn from what is known of the population.
+"""Who looks: simulated participants, each with traits of their own, drawn from what is known of the population.
 
-A trait varies between people (``spread``) and, less, from day to day within one person (``daily``). The share of
-the variance that belongs to the person is the trait's reliability. Most traits repeat at about .85, as mean
-fixation duration and saccade amplitude do in Henderson & Luke 2014 (r > .8 over days).
+A trait varies between participants (``spread``) and, less, from day to day within one participant (``daily``). The
+share of the variance that belongs to the participant is the trait's reliability. Most traits repeat at about .85, as
+mean fixation duration and saccade amplitude do in Henderson & Luke 2014 (r > .8 over days).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gazeveil.simulate.seeds import Purpose, generator
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """How one parameter of an eye is spread over people and days.
+    """How one parameter of an eye is spread over participants and days.
 
     Attributes:
         typical: The population's mean, or its median where the trait is ``ratio``.
-        spread: Standard deviation between people (of the logarithm where ``ratio``).
-        daily: Standard deviation of one person between sessions, on the same scale.
-        low: No person and no day falls below.
-        high: No person and no day rises above.
+        spread: Standard deviation between participants (of the logarithm where ``ratio``).
+        daily: Standard deviation of one participant between sessions, on the same scale.
+        low: No participant and no day falls below.
+        high: No participant and no day rises above.
         source: Where the numbers come from.
-        ratio: Whether people differ by factors (log-normal) rather than by amounts (normal).
+        ratio: Whether participants differ by factors (log-normal) rather than by amounts (normal).
     """
 
     typical: float
@@ -43,7 +43,7 @@ class Trait:
 
     @property
     def reliability(self) -> float:
-        """Share of the variance that belongs to the person: the expected correlation between two sessions."""
+        """Share of the variance that belongs to the participant: the expected correlation between two sessions."""
         return self.spread**2 / (self.spread**2 + self.daily**2)
 
     def moved(self, value: float, amount: float) -> float:
@@ -59,7 +59,7 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
     {
         # saccades: peak velocity = ceiling * (1 - exp(-amplitude / scale))
         "saccade_ceiling": Trait(
-            560.0, 70.0, 28.0, 350.0, 850.0, "labs report 460-750 deg/s; 14 % between people (PMC6143243)"
+            560.0, 70.0, 28.0, 350.0, 850.0, "labs report 460-750 deg/s; 14 % between participants (PMC6143243)"
         ),
         "saccade_scale": Trait(5.0, 0.5, 0.2, 3.0, 14.0, "labs report 6-14 deg; 3.5 deg in Andersson 2017's data"),
         "saccade_stretch": Trait(
@@ -74,11 +74,17 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
         "wobble_hz": Trait(33.0, 3.0, 1.2, 20.0, 45.0, _VIDEO),
         # when and how far
         "fixation_s": Trait(
-            0.25, 0.15, 0.05, 0.15, 0.42, "scenes 250-330 ms, between people 30-50 ms (Henderson & Luke 2014)", True
+            0.25,
+            0.15,
+            0.05,
+            0.15,
+            0.42,
+            "scenes 250-330 ms, between participants 30-50 ms (Henderson & Luke 2014)",
+            True,
         ),
-        "fixation_cv": Trait(0.5, 0.04, 0.016, 0.35, 0.65, "within-person CV .45-.6"),
+        "fixation_cv": Trait(0.5, 0.04, 0.016, 0.35, 0.65, "within-participant CV .45-.6"),
         "amplitude_deg": Trait(
-            5.2, 1.2, 0.4, 2.0, 9.0, "mean 4-6 deg, between people 0.8 deg after what the scene does to it"
+            5.2, 1.2, 0.4, 2.0, 9.0, "mean 4-6 deg, between participants 0.8 deg after what the scene does to it"
         ),
         "amplitude_shape": Trait(1.3, 0.1, 0.04, 1.0, 1.8, "gamma shape about 1.3"),
         "horizontal_bias": Trait(0.3, 0.1, 0.04, 0.0, 0.7, _CHOSEN),
@@ -88,7 +94,7 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
         "text_taste": Trait(0.0, 0.4, 0.16, -1.2, 1.2, _CHOSEN),
         "own_taste": Trait(0.4, 0.1, 0.04, 0.1, 0.8, _CHOSEN),
         # while fixating
-        "microsaccade_hz": Trait(1.2, 0.4, 0.16, 0.5, 2.5, "0.5-2.5 per second across people", ratio=True),
+        "microsaccade_hz": Trait(1.2, 0.4, 0.16, 0.5, 2.5, "0.5-2.5 per second across participants", ratio=True),
         "microsaccade_deg": Trait(
             0.35, 0.25, 0.1, 0.15, 0.64, "13.7-38.4 arcmin in video trackers (jov 2497929)", ratio=True
         ),
@@ -112,7 +118,7 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """One simulated person: the traits of `TRAITS` with this person's values.
+    """One simulated participant: the traits of `TRAITS` with this participant's values.
 
     Units stand in the names: ``_s`` seconds, ``_deg`` degrees, ``_mm`` millimetres, ``_hz`` per second.
     """
@@ -153,7 +159,7 @@ class Observer:
     blink_s: float
 
     def on_day(self, session: int) -> Observer:
-        """Return the same person as in one session: every trait a little off its usual value."""
+        """Return the same participant as in one session: every trait a little off its usual value."""
         draws = generator(self.seed, Purpose.DAY, self.index, session).standard_normal(len(TRAITS))
         values: dict[str, Any] = {
             name: trait.moved(getattr(self, name), trait.daily * float(draw))
@@ -168,14 +174,14 @@ class Observer:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """All people of one seed. Person ``i`` is the same whoever else is asked for."""
+    """All participants of one seed. Participant ``i`` is the same whoever else is asked for."""
 
     seed: int = 1
 
     def observer(self, index: int) -> Observer:
-        """Return person ``index``, counted from 0."""
+        """Return participant ``index``, counted from 0."""
         if index < 0:
-            raise OptionError(f"people are counted from 0, not from {index}")
+            raise OptionError(f"participants are counted from 0, not from {index}")
         draws = generator(self.seed, Purpose.PERSON, index).standard_normal(len(TRAITS))
         return Observer(
             name=f"p{index + 1:03d}",
@@ -188,5 +194,5 @@ class Population:
         )
 
     def observers(self, count: int) -> Iterator[Observer]:
-        """Yield the first ``count`` people."""
+        """Yield the first ``count`` participants."""
         return (self.observer(index) for index in range(count))

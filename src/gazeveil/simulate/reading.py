@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People who read: a comic, a newspaper, a textbook, line by line, with habits of their own. Simulated throughout.
+"""Participants who read: a comic, a newspaper, a textbook, line by line, with habits of their own.
 
-Made for feature series (Bozkir 2020), whose data are twenty people reading three kinds of documents for ten minutes
-each. Gaze goes along lines with forward saccades, regressions and return sweeps, visits pictures, skips what bores,
-turns pages. Documents differ in layout and difficulty, people in speed, reach, regressions and care, and two made-up
-groups differ a little on average: enough to tell documents, people and groups apart better than by chance, and not
-without mistakes. The numbers follow Rayner 1998 (fixations of 225-250 ms, saccades of about 2 degrees, 10-15 %
-regressions) where it has them and are plausible elsewhere; nothing is fitted to the paper's data.
+Simulated throughout.
+
+Made for feature series (Bozkir 2020), whose data are twenty participants reading three kinds of documents for ten
+minutes each. Gaze goes along lines with forward saccades, regressions and return sweeps, visits pictures, skips what
+bores, turns pages. Documents differ in layout and difficulty, participants in speed, reach, regressions and care, and
+two made-up groups differ a little on average: enough to tell documents, participants and groups apart better than by
+chance, and not without mistakes. The numbers follow Rayner 1998 (fixations of 225-250 ms, saccades of about 2 degrees,
+10-15 % regressions) where it has them and are plausible elsewhere; nothing is fitted to the paper's data.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ GLASSES: Final = replace(
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one person reads, beside what their eyes are like."""
+    """How one participant reads, beside what their eyes are like."""
 
     eyes: Observer
     group: str
@@ -94,7 +96,7 @@ class Reader:
 
     @staticmethod
     def of(observer: Observer) -> Reader:
-        """Return how a person reads; every second person belongs to the second group."""
+        """Return how a participant reads; every second participant belongs to the second group."""
         draws = generator(observer.seed, Purpose.PERSON, observer.index, "reading").standard_normal(6)
         group = GROUPS[observer.index % 2]
         # the groups' means lie about 1 standard deviation between people apart, in each of five habits
@@ -116,7 +118,7 @@ class ReadingStudy:
     """Every reader reads every document in every session. Simulated.
 
     Attributes:
-        observers: How many people; they alternate between the two groups.
+        observers: How many participants; they alternate between the two groups.
         seconds: How long a document is read.
         sessions: On how many days.
         documents: What is read.
@@ -145,7 +147,7 @@ class ReadingStudy:
         return self.observers * self.sessions * len(self.documents)
 
     def readers(self) -> list[Reader]:
-        """Return the people."""
+        """Return the participants."""
         return [Reader.of(observer) for observer in Population(self.seed).observers(self.observers)]
 
     def groups(self) -> dict[str, str]:
@@ -161,7 +163,7 @@ class ReadingStudy:
 
 
 def read(reader: Reader, document: Document, tracker: Tracker, seconds: float, session: int = 1) -> Recording:
-    """Record one person reading one document."""
+    """Record one participant reading one document."""
     today = replace(reader, eyes=reader.eyes.on_day(session))
     eyes = today.eyes
     rng = generator(eyes.seed, Purpose.RECORDING, eyes.index, session, f"reading {document.name}", 1)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where and when the eye goes: how long it rests, and which place it takes next.
 
-At the end of a fixation the eye considers some places within this person's habitual reach (a gamma distribution
+At the end of a fixation the eye considers some places within this participant's habitual reach (a gamma distribution
 of amplitudes, directions rather across than up and down) and takes one in proportion to how much the scene, as
-this person sees it, draws the gaze there. It lands a little short and a little off, and mends a large miss.
+this participant sees it, draws the gaze there. It lands a little short and a little off, and mends a large miss.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _GRID = (36, 48)  # rows and columns of the attraction map
 
 @dataclass(frozen=True, slots=True)
 class Attraction:
-    """How strongly each part of the plane draws one person's gaze, on a grid that is even in degrees."""
+    """How strongly each part of the viewing plane draws one participant's gaze, on a grid that is even in degrees."""
 
     grid: FloatArray
     extent: FloatArray  # left, top, right, bottom in degrees
 
 
 def attraction(observer: Observer, stimulus: Stimulus, geometry: Geometry) -> Attraction:
-    """Weigh a scene with one person's tastes and pull to the middle."""
+    """Weigh a scene with one participant's tastes and pull to the middle."""
     left, top, right, bottom = geometry.in_unit(Unit.DEGREE).extent()
     rows, columns = _GRID
     x_deg = left + (np.arange(columns) + 0.5) / columns * (right - left)
@@ -56,7 +56,7 @@ def look_around(
     start: tuple[float, float],
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the jumps (saccades and microsaccades) one person makes, in order; see `_kernels.walk`."""
+    """Return the jumps (saccades and microsaccades) one participant makes, in order; see `_kernels.walk`."""
     from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
 
     duration = len(drifted) * step

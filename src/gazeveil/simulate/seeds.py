@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One seed for a whole study: every draw has its own stream, named by what it is for.
 
-The stream of a recording depends on the seed and on its own key alone, never on what was drawn before, so people
+The stream of a recording depends on the seed and on its own key alone, never on what was drawn before, so participants
 and recordings come out the same in any order and whatever their number.
 """
 

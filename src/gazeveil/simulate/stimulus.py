@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RegionKind(StrEnum):
-    """What a region shows; people differ in how much each kind draws them."""
+    """What a region shows; participants differ in how much each kind draws them."""
 
     FACE = "face"
     TEXT = "text"
@@ -99,7 +99,7 @@ class Stimulus:
     seed: int = 0
 
     def weights_for(self, observer: Observer) -> FloatArray:
-        """Return each region's weight as this person feels it: kinds they like, and likings of their own."""
+        """Return each region's weight as this participant feels it: kinds they like, and likings of their own."""
         own = generator(observer.seed, Purpose.TASTE, observer.index, self.name).standard_normal(len(self.regions))
         by_kind = {RegionKind.FACE: observer.face_taste, RegionKind.TEXT: observer.text_taste, RegionKind.THING: 0.0}
         liking = np.array([by_kind[region.kind] for region in self.regions]) + observer.own_taste * own

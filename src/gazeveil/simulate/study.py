@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole studies of simulated people: who looked at what, how often, through which tracker."""
+"""Whole studies of simulated participants: who looked at what, how often, through which tracker."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class SimulatedStudy:
     """A study: every observer sees every stimulus in every session and trial.
 
     Attributes:
-        observers: How many people.
+        observers: How many participants.
         stimuli: How many scenes.
-        sessions: On how many days; each day has its own calibration and its own small changes of the person.
+        sessions: On how many days; each day has its own calibration and its own small changes of the participant.
         trials: How often each scene is shown in a session.
         tracker: A tracker of `TRACKERS` by name, or one of your own.
         seconds: How long a scene is shown.
         seed: Everything follows from it.
-        geometry: The plane to measure on instead of the tracker's own.
+        geometry: The viewing plane to measure on instead of the tracker's own.
         binocular: Whether both eyes are recorded.
     """
 
@@ -64,7 +64,9 @@ class SimulatedStudy:
         if isinstance(self.tracker, str):
             TRACKERS[self.tracker]
         if self.geometry is not None and not self.geometry.knows_degrees:
-            raise OptionError("the plane's size in degrees must be known", hint="give its size in mm and distance")
+            raise OptionError(
+                "the viewing plane's size in degrees must be known", hint="give its size in mm and distance"
+            )
 
     def __len__(self) -> int:
         return self.observers * self.sessions * self.stimuli * self.trials
@@ -76,7 +78,7 @@ class SimulatedStudy:
 
     @property
     def plane(self) -> Geometry:
-        """The plane gaze is measured on."""
+        """The viewing plane gaze is measured on."""
         return self.device.geometry if self.geometry is None else self.geometry
 
     def people(self) -> list[Observer]:
@@ -98,7 +100,10 @@ class SimulatedStudy:
                         yield self._record(today, stimulus, session, trial)
 
     def recording(self, observer: int, stimulus: int, session: int = 1, trial: int = 1) -> Recording:
-        """Return one recording by number, without making the others: people and scenes from 0, the rest from 1."""
+        """Return one recording by number, without making the others.
+
+        Participants and scenes from 0, the rest from 1.
+        """
         for name, number, first, count in (
             ("observer", observer, 0, self.observers),
             ("stimulus", stimulus, 0, self.stimuli),
@@ -127,7 +132,7 @@ def record(
     trial: int = 1,
     binocular: bool = False,
 ) -> Recording:
-    """Record a person, as on one day, looking at one scene."""
+    """Record a participant, as on one day, looking at one scene."""
     rng = generator(today.seed, Purpose.RECORDING, today.index, session, stimulus.name, trial)
     calibration_rng = generator(today.seed, Purpose.CALIBRATION, today.index, session)
     calibration = tracker.calibrate(today, calibration_rng)

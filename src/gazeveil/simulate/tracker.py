@@ -33,15 +33,15 @@ class Tracker:
     Attributes:
         name: What it is called.
         rate_hz: Samples per second.
-        geometry: The plane it measures on by default.
-        noise_deg: Magnitude of its noise for a typical person, in degrees over both axes.
+        geometry: The viewing plane it measures on by default.
+        noise_deg: Magnitude of its noise for a typical participant, in degrees over both axes.
         noise_type: Colour of its noise, RMS-S2S / STD per axis, above 0 and below 2.
-        accuracy_deg: Mean distance between true and measured gaze after calibration, for a typical person.
+        accuracy_deg: Mean distance between true and measured gaze after calibration, for a typical participant.
         stretch_error: Standard deviation of the relative error in scale that a calibration leaves.
         exposure_s: Over how long one measurement averages.
         latency_s: How far a sample's time stamp lags behind the moment it shows.
         clock_jitter_s: How late a sample comes now and then: the spread of a half-normal delay.
-        losses_per_minute: How often tracking is lost apart from blinks, for a typical person.
+        losses_per_minute: How often tracking is lost apart from blinks, for a typical participant.
         loss_s: How long such a loss lasts on average.
         quantum: Smallest step of its numbers, in the unit of its geometry.
         pupil_unit: ``mm``, or empty if it reports arbitrary units (here thousandths of a mm).
@@ -68,7 +68,9 @@ class Tracker:
         if not 0 < self.noise_type < 2:
             raise OptionError(f"noise_type lies above 0 and below 2, not at {self.noise_type:g}")
         if not self.geometry.knows_degrees:
-            raise OptionError("a tracker's plane must be known in degrees", hint="give its size in mm and distance")
+            raise OptionError(
+                "a tracker's viewing plane must be known in degrees", hint="give its size in mm and distance"
+            )
 
     @property
     def noise_carry(self) -> float:
@@ -76,7 +78,7 @@ class Tracker:
         return 1.0 - self.noise_type**2 / 2.0
 
     def noise_sd(self, observer: Observer) -> float:
-        """Standard deviation of the noise per axis for this person, in degrees."""
+        """Standard deviation of the noise per axis for this participant, in degrees."""
         return observer.precision_factor * self.noise_deg / math.sqrt(2.0 * (1.0 + self.noise_type**2))
 
     def calibrate(self, observer: Observer, rng: np.random.Generator) -> FloatArray:
@@ -114,7 +116,7 @@ class Tracker:
             observer: Whose eye it is, as on that day.
             calibration: What `calibrate` gave.
             times: What `clock` gave.
-            geometry: The plane to measure on.
+            geometry: The viewing plane to measure on.
             rng: Where the noise comes from.
             vergence: How far this eye points beside the gaze, in degrees across, one value per time.
             noise_state: The noise before the first sample in standard units, two values; left as after the last.

@@ -9,12 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import BLUE, ORANGE, canvas, legend_below, look, png
 from gazeveil.userstudy.analysis import Found
 from gazeveil.userstudy.measures import BASELINE
 from gazeveil.userstudy.overview import Chosen
-
-BLUE, ORANGE = "#1f6fb2", "#e07b28"
 
 
 def by_condition(found: Sequence[Found]) -> bytes:
@@ -48,11 +46,11 @@ def over_time(chosen: Chosen) -> bytes:
     steps.set_title("each participant")
     there = np.maximum(np.isfinite(places).sum(axis=0), 1)
     for place, level in enumerate(chosen.levels):
-        shares.step(chosen.seconds, (places == place).sum(axis=0) / there, where="post", label=level)
+        shares.step(chosen.seconds, (places == place).sum(axis=0) / there, where="post", label=level, **look(place))
     shares.set_ylim(-0.02, 1.02)
     shares.set_ylabel("share of participants")
-    shares.set_title("everybody")
-    shares.legend(frameon=False)
+    shares.set_title("all participants")
+    legend_below(figure, shares)
     for axes in (steps, shares):
         axes.set_xlabel("seconds since the free part began")
     return png(figure)

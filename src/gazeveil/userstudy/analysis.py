@@ -26,7 +26,7 @@ from gazeveil.userstudy.statistics.ranks import LEAST_CONDITIONS, Friedman, Sign
 from gazeveil.userstudy.statistics.variance import Effect, WithinAnova, aligned_anova, as_cells, within_anova
 
 FEWEST = 6
-"""Below so many participants no test is made: five pairs have no exact p below 0.05."""
+"""Below this many participants no test is made: five pairs have no exact p below 0.05."""
 CLEAR = 0.05
 
 
@@ -127,7 +127,7 @@ def analyse(table: pl.DataFrame) -> Analysis:
         [f"{len(people)} participants are too few for tests: {FEWEST} are needed."] if len(people) < FEWEST else []
     )
     if made_up := sum(who.startswith(SIMULATED) for who in people):
-        remarks.append(f"{made_up} of {len(people)} participants are simulated: this says nothing about people.")
+        remarks.append(f"{made_up} of {len(people)} participants are simulated: this says nothing about participants.")
     names = table["measure"].unique(maintain_order=True)
     controls = table["control"].unique(maintain_order=True)
     parts = [(name, control) for name in names for control in controls]

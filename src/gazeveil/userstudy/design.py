@@ -35,7 +35,7 @@ class StudyCondition:
 
 @dataclass(frozen=True)
 class Trial:
-    """One round of the game, the same for everybody: targets come nearer, faster and faster."""
+    """One round of the game, the same for everyone: targets come nearer, faster and faster."""
 
     seconds: float = 30.0
     targets: int = 15

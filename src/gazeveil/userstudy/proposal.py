@@ -9,9 +9,9 @@ from pathlib import Path
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 
-STUDY = """# A user study: what do mechanisms cost the person who plays? Check every line.
+STUDY = """# A user study: what do mechanisms cost the participant who plays? Check every line.
 # gazeveil judge userstudy serve userstudy.toml     starts the gateway and the game
-# gazeveil judge userstudy play userstudy.toml      lets simulated participants play, before anybody comes
+# gazeveil judge userstudy play userstudy.toml      lets simulated participants play, before anyone comes
 # gazeveil judge userstudy report userstudy.toml    analyses what there is
 format = "gazeveil-user-study"
 version = 1

@@ -74,7 +74,7 @@ def write_gaze(study: UserStudy, sessions: Sequence[Session], folder: Path) -> P
 def identified(study: UserStudy, sessions: Sequence[Session]) -> list[Row]:
     """Return for each participant and condition from how many of their rounds they were identified.
 
-    As Wilson et al. did: everybody is known by their rounds without a mechanism under the same control, and each other
+    As Wilson et al. did: everyone is known by their rounds without a mechanism under the same control, and each other
     round is a question. A round without a mechanism is compared with the other rounds without one; a round behind a
     mechanism with as many, so that the two differ in the mechanism alone. With one repetition there are no others: then
     only rounds behind a mechanism are questions.

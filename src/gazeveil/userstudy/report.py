@@ -59,7 +59,7 @@ def _measures(found: Analysis) -> list[Section]:
         pieces = [picture(by_condition(of_it), caption)]
         for one in of_it:
             pieces += [words(f"Control: {one.control}. {_friedman_words(one)}"), table(AGAINST, _rows(one))]
-        sections.append(Section(measure.words.capitalize(), tuple(pieces)))
+        sections.append(Section(measure.words[:1].upper() + measure.words[1:], tuple(pieces)))
     return sections
 
 

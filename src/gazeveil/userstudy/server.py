@@ -70,7 +70,7 @@ class Desk:
             )
 
     def told(self) -> dict[str, Any]:
-        """Return what everybody may know before they consent."""
+        """Return what everyone may know before they consent."""
         study = self.study
         texts = {language: path.read_text(encoding="utf-8") for language, path in study.consent.items()}
         return {"name": study.name, "languages": list(study.languages), "consent": texts, "rules": study.rules()}

@@ -72,7 +72,7 @@ class Sessions:
         return sorted((found for label in labels if (found := self.find(label))), key=lambda one: one.number)
 
     def to_analyse(self) -> list[Session]:
-        """Return all sessions, of people or of simulated ones.
+        """Return all sessions, of participants or of simulated ones.
 
         Raises:
             InputError: If there are both: what is found about some would count for the others.
@@ -87,7 +87,7 @@ class Sessions:
         return found
 
     def begin(self, participant: str, language: str) -> Session:
-        """Begin a session of somebody who consents, or go on with theirs."""
+        """Begin a session of someone who consents, or go on with theirs."""
         if found := self.find(participant):
             return found
         number = max((one.number for one in self.every()), default=-1) + 1

@@ -66,8 +66,8 @@ def correlation(estimate: ArrayLike, truth: ArrayLike) -> float:
 def residual_correlation(estimate: ArrayLike, truth: ArrayLike, prior: ArrayLike) -> float:
     """Return the correlation of what is left of two maps once a prior is regressed out of both.
 
-    Correlation rewards the centre bias that everybody's gaze has. This is the part that the prior does not explain
-    (the partial correlation given the prior): 0 if the estimate is just the prior, scaled and shifted.
+    Correlation rewards the centre bias that each participant's gaze has. This is the part that the prior does not
+    explain (the partial correlation given the prior): 0 if the estimate is just the prior, scaled and shifted.
     """
     one, other = _pair(estimate, truth)
     _, known = _pair(estimate, prior)

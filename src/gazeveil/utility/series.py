@@ -46,20 +46,20 @@ def utility(true: FloatArray, released: FloatArray) -> float:
 
 
 def correlation_over_time(series: FloatArray, since: int = 4, until: int = 200) -> FloatArray:
-    """Return how values correlate, across people, with the value at one step, over the steps after it.
+    """Return how values correlate, across participants, with the value at one step, over the steps after it.
 
     Figure 1 of Bozkir 2020 shows this for one feature, from the fifth step on.
 
     Args:
-        series: People by steps, of one feature.
+        series: Participants by steps, of one feature.
         since: The step to compare with, counted from 0.
         until: How many steps after it are shown.
 
     Raises:
-        OptionError: If there are fewer than three people, or no steps behind the first.
+        OptionError: If there are fewer than three participants, or no steps behind the first.
     """
     if series.ndim != 2 or len(series) < 3 or series.shape[1] <= since:
-        raise OptionError("correlation across people needs at least three series that are long enough")
+        raise OptionError("correlation across participants needs at least three series that are long enough")
     part = series[:, since : since + until + 1]
     centred = part - part.mean(axis=0)
     length = np.linalg.norm(centred, axis=0)
@@ -69,15 +69,15 @@ def correlation_over_time(series: FloatArray, since: int = 4, until: int = 200) 
 
 
 def correlated_factor(series: FloatArray, most: int = 200) -> float:
-    """Return ε′/ε: how much more than a step's ε somebody learns who knows how steps correlate.
+    """Return ε′/ε: how much more than a step's ε someone learns who knows how steps correlate.
 
-    With independent noise on every step a promise of ε for one step costs, to who knows that step s moves with step t
+    With independent noise on every step a guarantee of ε for one step costs, to who knows that step s moves with step t
     as ρ(s, t), up to Σ_s |ρ(s, t)| times as much, because every other step tells about this one too (correlated
     sensitivity, Zhu 2015; dependent differential privacy, Zhao 2017). The sum is taken over lags up to ``most`` on both
-    sides, with correlations pooled over people and time; it is 1 for steps that are independent.
+    sides, with correlations pooled over participants and time; it is 1 for steps that are independent.
 
     Args:
-        series: People by steps, of one feature.
+        series: Participants by steps, of one feature.
         most: The longest lag.
     """
     centred = series - series.mean()

@@ -390,7 +390,7 @@ def test_groups_are_read_from_a_table(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("observer,kind\na,b\n", "column group: expected a column of this name"),
-        ("observer,group\na,x\na,y\n", "line 3, column observer: expected everybody once, found 'a' again"),
+        ("observer,group\na,x\na,y\n", "line 3, column observer: expected every participant once, found 'a' again"),
         ("observer,group\na,\n", "line 2, column group: expected a name, found nothing"),
         ("", "expected a CSV file"),
     ],

@@ -201,6 +201,22 @@ def test_labels_come_from_the_options_and_the_name_where_the_file_is_silent(tmp_
     assert read_text(tmp_path, text, **labels).recordings[0].key == Key("o", "s", "2", "t")
 
 
+def test_odd_names_are_asked_for_in_one_line(tmp_path: Path) -> None:
+    text = "SubjCode,PicFile,Clock,EyeH,EyeV\nVP01,a.png,0,1,2\nVP02,a.png,0,3,4\n"
+    with pytest.raises(FileFormatError) as error:
+        read_text(tmp_path, text)
+    asked = [f"--column {name}=NAME" for name in ("t", "x", "y", "observer", "stimulus")]
+    assert error.value.hint == f"say which column is which: {' '.join(asked)}"
+
+
+def test_a_column_that_may_name_the_participants_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    text = "SubjCode,time_ms,x,y\nVP01,0,1,2\nVP02,0,3,4\n"
+    [remark] = read_text(tmp_path, text).report.remarks
+    assert "all rows count as those of 'gaze'; is it one of 'SubjCode'? Then add --column observer=NAME" in remark
+    assert not read_text(tmp_path, text, observer="one").report.remarks
+    assert not read_text(tmp_path, text, columns={"observer": "SubjCode"}).report.remarks
+
+
 def test_negative_times_are_times_and_time_faults_are_counted(tmp_path: Path) -> None:
     reading = read_text(tmp_path, "time_ms,x,y\n-4,1,2\n-2,1,2\n-2,1,2\n-3,1,2\n")
     np.testing.assert_array_equal(reading.recordings[0].t, [-0.004, -0.002, -0.002, -0.003])
@@ -268,10 +284,10 @@ def recording_with(**changes: Any) -> Recording:
         ([recording_with(stimulus="a\rb")], "line break"),
         ([recording_with(t=[np.inf])], "not finite"),
         ([recording_with(pupil=[np.inf])], "not finite"),
-        ([recording_with(), recording_with(observer="p", geometry=headset())], "one plane"),
+        ([recording_with(), recording_with(observer="p", geometry=headset())], "one viewing plane"),
         ([recording_with(), recording_with(observer="p", pupil=[1.0])], "columns that the first has not: pupil"),
     ],
-    ids=["nothing", "line feed", "return", "infinite time", "infinite pupil", "two planes", "more columns"],
+    ids=["nothing", "line feed", "return", "infinite time", "infinite pupil", "two viewing planes", "more columns"],
 )
 def test_what_a_table_cannot_hold_is_refused_and_leaves_nothing(
     tmp_path: Path, recordings: list[Recording], message: str

@@ -327,7 +327,7 @@ def test_other_programs_read_the_lines(tmp_path: Path) -> None:
 
 def test_two_trials_of_a_stimulus_in_a_row_are_refused_in_a_tobii_export(tmp_path: Path) -> None:
     study = [a_recording("tobii-tsv", "ann", "forest.png", trial) for trial in "12"]
-    with pytest.raises(InputError, match="tells trials apart"):
+    with pytest.raises(InputError, match="distinguishes trials"):
         written("tobii-tsv", study, tmp_path)
 
 

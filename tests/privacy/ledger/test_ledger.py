@@ -97,7 +97,7 @@ def test_grants_add_up_and_keep_their_kind(ledger: Ledger) -> None:
         ledger.grant("study", PureDP(1))
     with pytest.raises(LedgerError, match="has a budget already"):
         ledger.grant("study", ApproxDP(1, "1e-6"), first=True)
-    with pytest.raises(LedgerError, match="proven promise"):
+    with pytest.raises(LedgerError, match="proven guarantee"):
         ledger.grant("other", Unproven("why"))
     assert len(ledger.accounts()) == 1  # the refused grant opened nothing
 
@@ -269,7 +269,7 @@ def test_any_printable_name_and_any_note_is_kept(ledger: Ledger) -> None:
 
 def test_promises_that_are_none_are_refused(ledger: Ledger) -> None:
     ledger.grant("study", PureDP(1))
-    with pytest.raises(OptionError, match="promise is needed"):
+    with pytest.raises(OptionError, match="guarantee is needed"):
         ledger.charge("study", 1.0)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="too long"):
         ledger.charge("study", PureDP(Fraction(1, 3**2000)))

@@ -37,7 +37,7 @@ _AREAS = AreasOfInterest(
 
 @dataclass(frozen=True, slots=True)
 class NoisySums:
-    """The noisy sums of groups of people, from which all else is computed.
+    """The noisy sums of groups of participants, from which all else is computed.
 
     Attributes:
         mechanism: What is released of each group.
@@ -65,7 +65,7 @@ class NoisySums:
 
 
 def one_gaze(path: str, seconds: float, rate_hz: float) -> Columns:
-    """Return the rows of somebody who looks at areas in turn, for example ``lmr``, for so long each."""
+    """Return the rows of someone who looks at areas in turn, for example ``lmr``, for so long each."""
     count = round(seconds * rate_hz)
     t = np.arange(count * len(path)) / rate_hz
     x = np.repeat([{"l": 200.0, "m": 600.0, "r": 1000.0}[letter] for letter in path], count)
@@ -75,7 +75,7 @@ def one_gaze(path: str, seconds: float, rate_hz: float) -> Columns:
 
 
 def gaze_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
-    """Yield sums that differ in one person's gaze, each in another extreme way."""
+    """Yield sums that differ in one participant's gaze, each in another extreme way."""
     kernel = mechanism.kernel()
     nothing = kernel(one_gaze("l", 0, 60))
     staring, elsewhere = kernel(one_gaze("l", 10, 60)), kernel(one_gaze("r", 10, 60))
@@ -89,7 +89,7 @@ def gaze_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
 
 
 def bound_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
-    """Yield sums that differ in one person who goes to the bounds of every statistic at once."""
+    """Yield sums that differ in one participant who goes to the bounds of every statistic at once."""
     fullest = [_fullest(question.bounds) for question in mechanism.questions]
     apart = [shape * (shape[::-1] == 0) for shape in fullest]
     gone = [(shape, np.zeros_like(shape)) for shape in fullest]
@@ -122,49 +122,49 @@ def _subject(statistics: tuple[Statistic, ...], epsilon: float, delta: float) ->
 
 @auditable("aoi-dwell")
 def aoi_dwell(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
-    """Dwell shares of three areas of interest; δ = 0 for the pure promise."""
+    """Dwell shares of three areas of interest; δ = 0 for the pure guarantee."""
     return _subject((STATISTICS["dwell"](),), epsilon, delta)
 
 
 @auditable("aoi-fixations")
 def aoi_fixations(epsilon: float = 1.0, delta: float = 1e-5, most: int = 12) -> Subject:
-    """Fixation counts of three areas of interest; δ = 0 for the pure promise."""
+    """Fixation counts of three areas of interest; δ = 0 for the pure guarantee."""
     return _subject((STATISTICS["fixations"](most=most),), epsilon, delta)
 
 
 @auditable("aoi-first-fixation")
 def aoi_first_fixation(epsilon: float = 1.0, delta: float = 1e-5, within: float = 5.0) -> Subject:
-    """Times to the first fixation on three areas of interest; δ = 0 for the pure promise."""
+    """Times to the first fixation on three areas of interest; δ = 0 for the pure guarantee."""
     return _subject((STATISTICS["first-fixation"](within=within),), epsilon, delta)
 
 
 @auditable("aoi-reached")
 def aoi_reached(epsilon: float = 1.0, delta: float = 1e-5, within: float = 5.0) -> Subject:
-    """Who fixated three areas of interest within a time; δ = 0 for the pure promise."""
+    """Who fixated three areas of interest within a time; δ = 0 for the pure guarantee."""
     return _subject((STATISTICS["reached"](within=within),), epsilon, delta)
 
 
 @auditable("aoi-transitions")
 def aoi_transitions(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
-    """Transitions between three areas of interest; δ = 0 for the pure promise."""
+    """Transitions between three areas of interest; δ = 0 for the pure guarantee."""
     return _subject((STATISTICS["transitions"](),), epsilon, delta)
 
 
 @auditable("aoi-visit-order")
 def aoi_visit_order(epsilon: float = 1.0, delta: float = 1e-5, length: int = 3, most: int = 4) -> Subject:
-    """Orders in which three areas of interest are visited; δ = 0 for the pure promise."""
+    """Orders in which three areas of interest are visited; δ = 0 for the pure guarantee."""
     return _subject((STATISTICS["visit-order"](length=length, most=most),), epsilon, delta)
 
 
 @auditable("aoi-together")
 def aoi_together(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
-    """All statistics of areas of interest under one budget; δ = 0 for the pure promise."""
+    """All statistics of areas of interest under one budget; δ = 0 for the pure guarantee."""
     return _subject(tuple(make() for make in STATISTICS), epsilon, delta)
 
 
 @auditable("aoi-comparison")
 def aoi_comparison(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
-    """Dwell shares of two groups of different people side by side; δ = 0 for the pure promise."""
+    """Dwell shares of two groups of different participants side by side; δ = 0 for the pure guarantee."""
     mechanism = _plan((STATISTICS["dwell"](),), epsilon, delta)
     sums = NoisySums(mechanism, groups=2)
     claim = compose_disjoint([(mechanism.guarantee, {"an expert"}), (mechanism.guarantee, {"a novice"})])

@@ -64,7 +64,7 @@ def read_groups(path: Path | str) -> dict[str, set[str]]:
     """Read who is in which group from a CSV file with the columns ``observer`` and ``group``.
 
     Raises:
-        FileFormatError: If the file is something else, or somebody is in it twice.
+        FileFormatError: If the file is something else, or someone is in it twice.
     """
     path = Path(path)
     try:
@@ -85,7 +85,7 @@ def read_groups(path: Path | str) -> dict[str, set[str]]:
                 raise FileFormatError(path, line=line, column=column, expected="a name", found="nothing")
         if observer in seen:
             raise FileFormatError(
-                path, line=line, column="observer", expected="everybody once", found=f"{observer!r} again"
+                path, line=line, column="observer", expected="every participant once", found=f"{observer!r} again"
             )
         seen.add(observer)
         groups.setdefault(group, set()).add(observer)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intervals around noisy means, from public numbers alone: they cost no privacy.
 
-Two kinds. One is about the people in the study: only the noise lies between them and the release. The other is about
-everyone they were drawn from: it also allows for which people happened to come, and needs no variance, because a mean
-of numbers from 0 to 1 is spread no further than coins are. Both cover with at least the stated confidence, for every
-number of people and every distribution. Proofs: docs/proofs/aoi-statistics.md.
+Two kinds. One is about the participants in the study: only the noise lies between them and the release. The other is
+about everyone they were drawn from: it also allows for which participants happened to come, and needs no variance,
+because a mean of numbers from 0 to 1 is spread no further than coins are. Both cover with at least the stated
+confidence, for every number of participants and every distribution. Proofs: docs/proofs/aoi-statistics.md.
 
 Means are shares of the largest value, from 0 to 1.
 """
@@ -53,7 +53,7 @@ class NoisyMean:
         return 0.5 / (self.people * self.largest)
 
     def in_study(self, confidence: float) -> tuple[FloatArray, FloatArray]:
-        """Return intervals for the means of the people in the study."""
+        """Return intervals for the means of the participants in the study."""
         away = self.noise.quantile(1 - confidence) / (self.people * self.largest) + self.rounding
         return np.clip(self.mean - away, 0, 1), np.clip(self.mean + away + self.step, 0, 1)
 
@@ -76,7 +76,7 @@ class NoisyMean:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """The difference between the noisy means of two groups of different people."""
+    """The difference between the noisy means of two groups of different participants."""
 
     first: NoisyMean
     second: NoisyMean
@@ -92,7 +92,7 @@ class Difference:
         return math.hypot(self.first.noise_sd, self.second.noise_sd)
 
     def in_study(self, confidence: float) -> tuple[FloatArray, FloatArray]:
-        """Return intervals for the differences between the people in the study."""
+        """Return intervals for the differences between the participants in the study."""
         return self._around(self._noise_reach(confidence))
 
     def in_population(self, confidence: float) -> tuple[FloatArray, FloatArray]:
@@ -118,7 +118,7 @@ class Difference:
         return scale * gamma_difference_quantile((1 - confidence) / 2, shape)
 
     def _reach(self, confidence: float) -> float:
-        """Return how far a difference may stray: Chernoff's bound with Hoeffding's lemma for the people."""
+        """Return how far a difference may stray: Chernoff's bound with Hoeffding's lemma for the participants."""
         slopes = _SLOPES * min(side.people for side in self._sides)
         free = np.zeros_like(slopes)
         for side in self._sides:

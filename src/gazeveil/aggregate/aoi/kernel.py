@@ -49,7 +49,7 @@ class AoiKernel:
 
     Attributes:
         questions: What is asked.
-        geometry: The plane of the gaze.
+        geometry: The viewing plane of the gaze.
         detector: How fixations are found.
         stated: None for samples; for lists of fixations, what they state of each.
     """

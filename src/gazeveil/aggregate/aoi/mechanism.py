@@ -89,7 +89,7 @@ class AoiStatistics:
         delta: Fraction,
         stated: tuple[str, ...] | None = None,
     ) -> AoiPlan:
-        """Return how the statistics of so many participants are released: a matter of public facts.
+        """Return how the statistics of this many participants are released: a matter of public facts.
 
         ``stated`` is what lists of fixations state, where participants' recordings are such lists.
 

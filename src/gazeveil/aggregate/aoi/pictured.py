@@ -55,7 +55,7 @@ def with_picture(
         noisy: The noisy shares, one an area.
         noise_sd: The standard deviation of their noise.
         areas: The areas.
-        screen: The plane of the gaze.
+        screen: The viewing plane of the gaze.
         saliency: What the picture says.
     """
     logs, means, variances = [], [], []

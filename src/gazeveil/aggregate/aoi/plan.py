@@ -34,7 +34,7 @@ class AoiPlan(NoisySum):
 
     Attributes:
         questions: Every statistic of every stimulus, in the order of release.
-        screen: The plane of the gaze.
+        screen: The viewing plane of the gaze.
         detector: How fixations are found.
         epsilon: The ε of everything together.
         delta: The δ of everything together; 0 for a pure guarantee.
@@ -112,7 +112,7 @@ class AoiPlan(NoisySum):
         return self.means(self._nothing())
 
     def cautions(self) -> tuple[str, ...]:
-        """Return what somebody should know before spending."""
+        """Return what someone should know before spending."""
         told = []
         if self.observers == 1:
             told.append("there is one participant: what is released is that participant's gaze and noise")

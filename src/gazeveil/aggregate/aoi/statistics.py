@@ -81,7 +81,7 @@ class Statistic(Protocol):
         ...
 
     def bounds(self, areas: int) -> Bounds:
-        """Return how large one observer's integers can be, for so many areas."""
+        """Return how large one observer's integers can be, for this many areas."""
         ...
 
     def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
@@ -89,7 +89,7 @@ class Statistic(Protocol):
         ...
 
     def span(self) -> tuple[float, float]:
-        """Return what an integer of 0 and one of the largest mean, in the unit that people read."""
+        """Return what an integer of 0 and one of the largest mean, in the unit that participants read."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -260,7 +260,7 @@ class Reached(_Within):
         return _shares(hits.tolist(), len(viewings))
 
     def span(self) -> tuple[float, float]:
-        """From nobody to everybody."""
+        """From nobody to everyone."""
         return 0.0, 1.0
 
 
@@ -344,7 +344,7 @@ class VisitOrder(_OfOrder):
         return values
 
     def span(self) -> tuple[float, float]:
-        """From nobody to everybody."""
+        """From nobody to everyone."""
         return 0.0, 1.0
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Releases as tables: one row a number, with its error bars, in the units that people read."""
+"""Releases as tables: one row a number, with its error bars, in the units that participants read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PICTURED: dict[str, type[pl.DataType]] = {
 def means_table(
     questions: Sequence[Question], means: Sequence[NoisyMean], confidence: float, group: str | None = None
 ) -> pl.DataFrame:
-    """Return the means of everybody, or of one group."""
+    """Return the means of everyone, or of one group."""
     return pl.concat(
         [_rows(question, mean, confidence, group, (0.0, 1.0)) for question, mean in zip(questions, means, strict=True)]
     )
@@ -88,7 +88,7 @@ def differences_table(
 
 
 def prediction_table(questions: Sequence[Question], means: Sequence[NoisyMean], confidence: float) -> pl.DataFrame:
-    """Return for each question how far off its numbers will be, in the units that people read."""
+    """Return for each question how far off its numbers will be, in the units that participants read."""
     rows = []
     for question, mean in zip(questions, means, strict=True):
         zero, full = question.statistic.span()

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One observer's rows as viewings: how long gaze was in each area, and which area each fixation was in.
 
-Whatever one person's rows look like, these functions return something: an error that one person's gaze can cause would
-tell the world about that person. So times are whole microseconds, and a recording that a detector refuses has no
-fixations.
+Whatever one participant's rows look like, these functions return something: an error that one participant's gaze can
+cause would tell the world about that participant. So times are whole microseconds, and a recording that a detector
+refuses has no fixations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze maps and heatmaps of Liu et al. 2019: all mechanisms of the paper, as published and sound."""
+"""Gaze maps and heatmaps of Liu et al. 2019: all mechanisms of the paper, as published and corrected."""
 
 from __future__ import annotations
 

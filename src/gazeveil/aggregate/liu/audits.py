@@ -88,7 +88,7 @@ def noisy_map_subject(mechanism: NoisyMap) -> Subject:
 def gaussian_map_subject(
     observers: int = 30, cells: int = 16, epsilon: float = 1.0, delta: float = 1e-3, cap: int = 2, samples: int = 12
 ) -> Subject:
-    """Liu 2019, sound: Gaussian noise on a gaze map, each observer capped and cut to some samples."""
+    """Liu 2019, corrected: Gaussian noise on a gaze map, each observer capped and cut to some samples."""
     return noisy_map_subject(GaussianMap(observers, cells, epsilon, delta, cap=cap, samples=samples))
 
 
@@ -96,13 +96,13 @@ def gaussian_map_subject(
 def laplace_map_subject(
     observers: int = 30, cells: int = 16, epsilon: float = 1.0, cap: int = 2, samples: int = 12
 ) -> Subject:
-    """Liu 2019, sound: Laplace noise on a gaze map, each observer capped and cut to some samples."""
+    """Liu 2019, corrected: Laplace noise on a gaze map, each observer capped and cut to some samples."""
     return noisy_map_subject(LaplaceMap(observers, cells, epsilon, cap=cap, samples=samples))
 
 
 @auditable("liu-private-cap")
 def private_cap_subject(cells: int = 1, samples: int = 64, epsilon: float = 1.0) -> Subject:
-    """The private choice of Liu's cap, where the map costs hardly any noise, so that the choice hangs on one person."""
+    """The private choice of Liu's cap, where the map needs little noise and the choice depends on one participant."""
     mechanism = PrivateCap(2, cells, samples, epsilon, map_epsilon=1000, map_delta="0.1", candidates=(1, samples))
     kernel = CountsAndLosses(grid_of(cells), mechanism.candidates, samples)
     stares, spread, gone = (_summed(kernel, cells_seen) for cells_seen in ([0] * samples, range(samples), []))
@@ -114,12 +114,12 @@ def private_cap_subject(cells: int = 1, samples: int = 64, epsilon: float = 1.0)
 
 
 def grid_of(cells: int) -> Grid:
-    """Return so many cells in a row."""
+    """Return this many cells in a row."""
     return Grid(cells, 1, screen(100 * cells, 100))
 
 
 def _summed(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
-    """Return what a kernel makes of somebody who looks at cells in turn, round and round."""
+    """Return what a kernel makes of someone who looks at cells in turn, round and round."""
     where = 100.0 * (np.array(cells, dtype=np.float64) % kernel.grid.columns) + 50.0
     gaze = Recording(np.arange(len(where)) / 10, where, np.full(len(where), 50.0), kernel.grid.geometry, "a", "scene")
     return ENGINES["local"]("local").sum_over_observers(Corpus.of([gaze]), kernel).total
@@ -127,7 +127,7 @@ def _summed(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
 
 @auditable("liu-random-selection")
 def random_selection_subject(observers: int = 10, selected: int = 5, replacement: int = 0) -> Subject:
-    """Liu 2019, theorems 3.2 and 3.3: the map of a random selection, which promises nothing."""
+    """Liu 2019, theorems 3.2 and 3.3: the map of a random selection, which guarantees nothing."""
     mechanism = RandomSelection(observers, selected, bool(replacement))
     pairs = tuple(observer_pairs(np.zeros((observers, 1), dtype=np.int64), cap=1))
     return Subject(SelectedSums(mechanism).run, mechanism.guarantee, pairs)

@@ -47,7 +47,7 @@ def lost_squares(maps: ObserverMaps) -> IntArray:
     """Return Σ_j L_j(m)² for all caps m = 1, 2, … up to the highest count, exactly.
 
     Raises:
-        OptionError: If there are so many samples that the squares might not fit into 64 bits.
+        OptionError: If there are this many samples that the squares might not fit into 64 bits.
     """
     if int(maps.count.sum()) > MOST_SAMPLES:
         raise OptionError(f"at most {MOST_SAMPLES:,} samples can be squared in 64 bits")
@@ -120,7 +120,7 @@ class PrivateCap:
     noise). Only the cap is released.
 
     Attributes:
-        observers: How many people there are, n; public.
+        observers: How many participants there are, n; public.
         cells: How many cells the map has, r.
         samples: The most samples that one observer adds in all, T; must be enforced.
         epsilon: The ε that the choice may spend.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze maps of all observers, kept apart: only the cells that somebody looked at are stored.
+"""Gaze maps of all observers, kept apart: only the cells that someone looked at are stored.
 
 This is raw data. What is computed from it is private only after a mechanism has seen it.
 """
@@ -76,7 +76,7 @@ class ObserverMaps:
             cell: Where; a negative cell is off the grid and not counted.
             observers: How many observers there are.
             cells: How many cells a map has.
-            samples: Only each observer's first so many samples on the grid are counted; all if left out.
+            samples: Only each observer's first this many samples on the grid are counted; all if left out.
 
         Raises:
             OptionError: If an observer or a cell is out of range.

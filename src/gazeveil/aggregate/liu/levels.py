@@ -3,10 +3,10 @@
 """The privacy levels of Liu 2019, section 3.2, and what is refused or warned about.
 
 The paper names three examples: good is ε = 1, okay is ε = 3, both with δ = n^(-3/2); poor is a δ of the order of 1/n.
-Here a promise has the best level that it implies; whatever implies neither is poor. Rules:
+Here a guarantee has the best level that it implies; whatever implies neither is poor. Rules:
 
-- refused: δ ≥ 1/n. A mechanism that publishes one whole person picked at random would satisfy it.
-- warned about: every other poor promise, ε above 10, and a δ above 1/100,000 however few people there are (L9).
+- refused: δ ≥ 1/n. A mechanism that publishes one whole participant picked at random would satisfy it.
+- warned about: every other poor guarantee, ε above 10, and a δ above 1/100,000 however few participants there are (L9).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WEAK_DELTA = Fraction(1, 100_000)
 
 
 class Level(StrEnum):
-    """How the paper calls a promise."""
+    """How the paper calls a guarantee."""
 
     GOOD = "good"
     OKAY = "okay"
@@ -53,12 +53,12 @@ def demands(level: Level | str, observers: int) -> tuple[Fraction, Fraction]:
     try:
         epsilon = _EPSILON[Level(level)]
     except (KeyError, ValueError):
-        raise OptionError(f"no promise can be asked for as {str(level)!r}", hint="known: good, okay") from None
+        raise OptionError(f"no guarantee can be asked for as {str(level)!r}", hint="known: good, okay") from None
     return epsilon, delta_of(observers)
 
 
 def level_of(epsilon: Number, delta: Number, observers: int) -> Level:
-    """Return the best level that (ε, δ) implies for so many observers."""
+    """Return the best level that (ε, δ) implies for this many observers."""
     spent, failure = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
     people = whole_number(observers, "observers", at_least=1)
     if failure**2 * people**3 > 1:  # δ > n^(-3/2), without a root
@@ -77,14 +77,16 @@ def check(epsilon: Number, delta: Number, observers: int) -> tuple[str, ...]:
     if failure * observers >= 1:
         raise PrivacyError(
             f"δ = {in_digits(failure)} is at least 1/n for {observers:,} observers: "
-            "publishing one whole person at random would satisfy that",
+            "publishing one whole participant at random would satisfy that",
             hint=f"ask for a δ well below {in_digits(Fraction(1, observers), up=False)}",
         )
     warnings = []
     if level is Level.POOR:
-        warnings.append(f"Liu 2019 would call this poor: it takes ε ≤ 3 and δ ≤ n^(-3/2), for {observers:,} people")
+        warnings.append(
+            f"Liu 2019 would call this poor: it takes ε ≤ 3 and δ ≤ n^(-3/2), for {observers:,} participants"
+        )
     if spent > HUGE_EPSILON:
         warnings.append(f"ε = {in_digits(spent)} lets the odds change by e^{in_digits(spent)}: hardly a guarantee")
     if failure > WEAK_DELTA:
-        warnings.append(f"δ = {in_digits(failure)} is a large chance of failure; n^(-3/2) is weak for few people (L9)")
+        warnings.append(f"δ = {in_digits(failure)} is a large δ; n^(-3/2) is weak for few participants (L9)")
     return tuple(warnings)

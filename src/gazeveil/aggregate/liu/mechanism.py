@@ -81,7 +81,7 @@ class LiuMap:
         return Grid(self.columns, self.rows, screen)
 
     def for_observers(self, number: int, screen: Geometry, delta: Fraction) -> NoisyMap | PrivateCap:
-        """Return the noise for so many participants on a screen; with a private choice of the cap, that choice."""
+        """Return the noise for this many participants on a screen; with a private choice of the cap, that choice."""
         grid, epsilon = self.grid_on(screen), above_zero(self.epsilon, "epsilon")
         if self.cap is None and self.samples is not None:
             paid = epsilon * CAP_SHARE
@@ -106,7 +106,7 @@ class LiuMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnprotectedLiuMap:
-    """What Liu 2019 shows not to protect: the mean map without noise, of everybody or of a random selection.
+    """What Liu 2019 shows not to protect: the mean map without noise, of everyone or of a random selection.
 
     It guarantees nothing, and every release of it says so.
 
@@ -114,7 +114,7 @@ class UnprotectedLiuMap:
         columns: How many cells across the screen.
         rows: How many down.
         cap: The most that one participant adds to a cell; None for no bound.
-        selected: How many participants are drawn; None for everybody.
+        selected: How many participants are drawn; None for everyone.
         replacement: Whether the same participant may be drawn again.
     """
 
@@ -136,7 +136,7 @@ class UnprotectedLiuMap:
         return CountMap(Grid(self.columns, self.rows, screen), self.cap)
 
     def for_observers(self, number: int) -> NoiseFree | RandomSelection:
-        """Return how the map of so many participants is made."""
+        """Return how the map of this many participants is made."""
         if self.selected is None:
             return NoiseFree(number)
         return RandomSelection(number, self.selected, self.replacement)

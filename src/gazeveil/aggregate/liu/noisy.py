@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noise on a gaze map: the Gaussian and Laplace mechanisms of Liu 2019, sound and as published.
+"""Noise on a gaze map: the Gaussian and Laplace mechanisms of Liu 2019, corrected and as published.
 
 The sum of all observers' maps is in whole counts, so noise is added there, on a lattice and exactly; the mean map is
 that divided by n. One observer adds 0 to ``cap`` to each of ``cells`` cells, and at most ``samples`` in all where that
@@ -38,12 +38,12 @@ from gazeveil.types import FloatArray, IntArray, Tell, silent
 
 @dataclass(frozen=True, slots=True)
 class NoisyMap(ABC):
-    """What all of them share: the mean map of ``observers`` people, with noise.
+    """What all of them share: the mean map of ``observers`` participants, with noise.
 
     Attributes:
-        observers: How many people there are, n; public, because neighbours replace one.
+        observers: How many participants there are, n; public, because neighbours replace one.
         cells: How many cells the map has, r.
-        epsilon: The ε of the promise.
+        epsilon: The ε of the guarantee.
         cap: The most that one observer adds to a cell, m; public (see `gazeveil.aggregate.liu.caps` for choosing it).
         samples: The most samples that one observer adds in all, T: whatever comes later is not counted. None for all.
         grid: The cells themselves; needed to release a map, not to tell how much noise it would get.
@@ -72,7 +72,7 @@ class NoisyMap(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What is promised, before any data are seen."""
+        """What is guaranteed, before any data are seen."""
 
     @property
     @abstractmethod
@@ -115,8 +115,8 @@ class NoisyMap(ABC):
     def _noisy_sum(self, total: IntArray, noise: NoiseSource) -> FloatArray:
         """Return a sum over observers plus noise, in counts. Private only if every map in the sum is the kernel's.
 
-        More people than were declared cannot push a cell out of 64 bits: what is beyond all of them is cut off, which
-        moves no two sums further apart.
+        More participants than were declared cannot push a cell out of 64 bits: what is beyond all of them is cut off,
+        which moves no two sums further apart.
         """
         per_count = self._per_count()
         most = self.cap * self.observers
@@ -159,7 +159,7 @@ class NoisyMap(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GaussianMap(NoisyMap):
-    """Gaussian noise at the σ of the analytic Gaussian mechanism: (ε, δ), sound.
+    """Gaussian noise at the σ of the analytic Gaussian mechanism: (ε, δ), proven.
 
     Δ₂ is m√r counts, and at most √(2mT) where T is enforced (L4). δ is n^(-3/2) if not given.
     """
@@ -219,8 +219,8 @@ class GaussianMap(NoisyMap):
 class GaussianAsPublished(GaussianMap):
     """Gaussian noise at the σ of theorem 3.4, whose proof does not hold (L1, L2).
 
-    Where that σ is large enough all the same, by the exact formula, the promise stands. Where it is not (few cells),
-    nothing is promised, and the reason says what δ is true.
+    Where that σ is large enough all the same, by the exact formula, the guarantee stands. Where it is not (few cells),
+    nothing is guaranteed, and the reason says what δ is true.
     """
 
     name: ClassVar[str] = "liu-gaussian-as-published"
@@ -231,7 +231,7 @@ class GaussianAsPublished(GaussianMap):
         if self.sound:
             return ApproxDP(self._epsilon, self._delta)
         return Unproven(
-            f"theorem 3.4 of Liu 2019 gives too little noise here (errata L1, L2, L3): the chance of failure is "
+            f"theorem 3.4 of Liu 2019 gives too little noise here (errata L1, L2, L3): δ is "
             f"{in_digits(Fraction(self.true_delta))}, not {in_digits(self._delta)}"
         )
 
@@ -259,7 +259,7 @@ class GaussianAsPublished(GaussianMap):
 
 @dataclass(frozen=True, slots=True)
 class LaplaceMap(NoisyMap):
-    """Laplace noise of scale Δ₁/ε: pure ε, sound. Δ₁ is mr counts, and at most 2T where T is enforced."""
+    """Laplace noise of scale Δ₁/ε: pure ε, proven. Δ₁ is mr counts, and at most 2T where T is enforced."""
 
     name: ClassVar[str] = "liu-laplace"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Liu 2019 shows not to protect: the map itself, and the map of a random selection of observers.
 
-They are here to be compared with. Each says the exact chance of failure that it cannot go below, at any ε.
+They are here to be compared with. Each says the exact δ that it cannot go below, at any ε.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NoiseFree:
     """The mean map as it is. Whoever knows all others' maps subtracts them and has the last one's.
 
     Attributes:
-        observers: How many people there are, n.
+        observers: How many participants there are, n.
     """
 
     observers: int
@@ -61,14 +61,14 @@ class NoiseFree:
 class RandomSelection:
     """The mean map of ``selected`` observers drawn at random out of n, with or without replacement.
 
-    If nobody else looked at a cell, the map tells that the last one did whenever that person is drawn. So δ cannot be
-    less than the chance to be drawn (theorems 3.2 and 3.3; L11). It is that chance exactly, even at ε = 0: who was not
-    drawn left no trace.
+    If nobody else looked at a cell, the map tells that the last one did whenever that participant is drawn. So δ cannot
+    be less than the chance to be drawn (theorems 3.2 and 3.3; L11). It is that chance exactly, even at ε = 0: who was
+    not drawn left no trace.
 
     Attributes:
-        observers: How many people there are, n.
+        observers: How many participants there are, n.
         selected: How many are drawn, cn.
-        replacement: Whether the same person may be drawn again.
+        replacement: Whether the same participant may be drawn again.
     """
 
     observers: int

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sound ways of releasing one heatmap, one file each."""
+"""Proven ways of releasing one heatmap, one file each."""

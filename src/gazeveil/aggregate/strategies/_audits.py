@@ -111,7 +111,7 @@ def hierarchical_subject(
 
 @auditable("heatmap-liu")
 def liu_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, cap: int = 1) -> Subject:
-    """Liu 2019, sound: counts of gaze up to a cap under Gaussian noise."""
+    """Liu 2019, corrected: counts of gaze up to a cap under Gaussian noise."""
     mechanism = GaussianMap(observers, GRID.size, epsilon, cap=cap, delta=delta, grid=GRID)
     runner = NoisySums(mechanism)
     pairs = [
@@ -122,7 +122,7 @@ def liu_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, 
 
 
 def pairs_of(kernel: Kernel, neighbours: Neighbours) -> tuple[Pair, ...]:
-    """Return neighbouring people's recordings as the sums that a kernel makes of them."""
+    """Return neighbouring participants' recordings as the sums that a kernel makes of them."""
     stares, second = gaze_at([(10, 10)], seconds=10), gaze_at([(10, 10)], seconds=1)
     elsewhere, middle = gaze_at([(790, 590)], seconds=10), gaze_at([(400, 300)], seconds=10)
     everywhere = gaze_at([(x, y) for y in range(5, 600, 10) for x in range(5, 800, 10)], seconds=4800)

@@ -79,7 +79,7 @@ def prior_of_task(task: Task) -> FloatArray:
 def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
     """Decode on the working grid, and draw on the grid of the task."""
     if measured.ndim != 1:
-        raise InternalError(f"one release is decoded at a time, not {len(measured)}")
+        raise InternalError(f"expected one release to decode, not {len(measured)}")
     with one_thread():
         decoded: Decoded = decoder.decode(measured)
     area = decoded.map.size / task.grid.size

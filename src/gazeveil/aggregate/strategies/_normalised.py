@@ -53,7 +53,7 @@ def sigma(task: Task) -> float:
     """
     if task.delta == 0:
         raise OptionError(
-            "Gaussian noise keeps no promise with delta 0", hint="allow a small delta, or use the strategy modes"
+            "Gaussian noise keeps no guarantee with delta 0", hint="allow a small delta, or use the strategy modes"
         )
     return gaussian_sigma(task.epsilon, task.delta, nonnegative_sensitivity(task.neighbours))
 

@@ -58,7 +58,7 @@ class BumpMap(ManyOnGrid):
 class Bumps(_normalised.Normalised):
     """Release what overlapping bumps see of gaze and infer the map from it.
 
-    Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+    Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
 
     Attributes:
         task: The public facts.

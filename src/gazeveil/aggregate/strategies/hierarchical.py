@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hierarchical sparse release after Ghazi et al. 2023 (Differentially Private Heatmaps, AAAI): the peer to beat.
+"""Hierarchical sparse release after Ghazi et al. 2023 (Differentially Private Heatmaps, AAAI): the baseline to beat.
 
 Each observer is a distribution of mass 1 on a square grid of D x D cells, D a power of two, and on all coarser grids of
 2^i x 2^i cells. Every level is released with noise of its own size; then, from coarse to fine, only the cells with the
@@ -84,7 +84,7 @@ class LevelMaps(OnGrid):
 class Hierarchical(_normalised.Normalised):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.
 
-    Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+    Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
 
     Attributes:
         task: The public facts.

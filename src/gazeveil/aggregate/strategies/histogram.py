@@ -34,7 +34,7 @@ For replace-one, ε = 1 and δ = 10⁻⁵, fewer than 400 participants have more
 class Histogram(_normalised.Normalised):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
-    Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+    Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
 
     Attributes:
         task: The public facts.

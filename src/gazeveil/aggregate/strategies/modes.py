@@ -70,7 +70,7 @@ class ModeMap(ManyOnGrid):
 class Modes(Strategy):
     """Release few coordinates of gaze along the modes that tell most and infer the map from them.
 
-    Promise: ε-differential privacy for observers wherever radial noise is the smaller one, which it is for up to
+    Guarantee: ε-differential privacy for observers wherever radial noise is the smaller one, which it is for up to
     about a dozen modes at ε = 1; else (ε, δ) (docs/proofs/heatmap-strategies.md).
 
     Attributes:
@@ -84,7 +84,7 @@ class Modes(Strategy):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What it promises."""
+        """What it guarantees."""
         task = self.task
         if _is_radial(task, self._size):
             return PureDP(task.epsilon, neighbours=task.neighbours)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Membership: was it this person's data that went in, or somebody else's?
+"""Membership: was it this participant's data that went in, or someone else's?
 
 The attacker is the one that the definition of differential privacy is about: all other participants' data are known to
 it, and both candidates for the last place. It works out what the target changes in a release, and how releases scatter
@@ -63,7 +63,7 @@ class Suspicion:
 
 
 def most_found(epsilon: float, delta: float, false: FloatArray) -> FloatArray:
-    """Return the largest share of true targets that any attacker finds who accuses so many falsely."""
+    """Return the largest share of true targets that any attacker finds who accuses this many falsely."""
     up = math.exp(min(epsilon, 700.0)) * false + delta
     down = 1.0 - math.exp(-min(epsilon, 700.0)) * (1.0 - delta - false)
     return np.asarray(np.clip(np.minimum(up, down), 0.0, 1.0))

@@ -3,7 +3,7 @@
 """Reconstruction: what one participant did, from what is released of all and what is known of the others.
 
 Liu et al. 2019, section 3.3: whoever has the mean of n and knows n - 1 of them subtracts, and has the last one. The
-same holds for anything that adds up over people: maps of every second, how many went from one area to another.
+same holds for anything that adds up over participants: maps of every second, how many went from one area to another.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def all_cells_right(guess: FloatArray, truth: FloatArray) -> float:
 
 
 def likeliest_right(guess: FloatArray, truth: FloatArray) -> float:
-    """Return the share of what somebody did that is among as many likeliest of a guess; NaN if they did nothing.
+    """Return the share of what someone did that is among as many likeliest of a guess; NaN if they did nothing.
 
-    For lists of things that somebody did or did not, such as the orders in which areas were visited.
+    For lists of things that someone did or did not, such as the orders in which areas were visited.
     """
     did = truth > 0.5
     count = int(did.sum())

@@ -7,8 +7,8 @@ far gaze goes, how fast, how much faster or slower it gets, how straight it goes
 clusters. The slowest cluster is fixations, and so is every cluster that is hardly faster.
 
 Ours is in the style of Cluster Fix: gaze is smoothed by a mean over a sixtieth of a second instead of an FIR filter at
-1000 Hz, and clusters are not sought again around every fixation. A veil that holds gaze has fewer samples a second, and
-is looked at as such.
+1000 Hz, and clusters are not sought again around every fixation. A mechanism that holds gaze has fewer samples a
+second, and is looked at as such.
 """
 
 from __future__ import annotations

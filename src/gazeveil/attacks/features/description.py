@@ -26,7 +26,7 @@ _MEASURES = {**GROUPS, **ALLOWED}
 
 SECONDS: Final = 20.0
 STEP: Final = 10.0
-"""Windows where nothing else is said: long enough for some dozens of saccades."""
+"""Windows where nothing else is stated: long enough for some dozens of saccades."""
 
 _FEWEST_SAMPLES = 50
 
@@ -52,7 +52,7 @@ class Description:
             if unknown := sorted(set(chosen) - set(known)):
                 raise OptionError(f"no feature is called {unknown[0]!r}", hint=closest(unknown[0], known))
         if not self.groups and not self.allow:
-            raise OptionError("an attacker who looks at nothing knows nobody", hint="choose at least one group")
+            raise OptionError("an attacker who uses no fields can identify no one", hint="choose at least one group")
         if not self.seconds > 0 or not self.step > 0:
             raise OptionError(f"windows and steps must be longer than 0 s, not {self.seconds!r} and {self.step!r}")
 

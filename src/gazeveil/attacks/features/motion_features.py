@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How somebody's gaze moves, in numbers that need no events and no absolute position.
+"""How someone's gaze moves, in numbers that need no events and no absolute position.
 
 Each group turns the movement of a window into a fixed number of values; NaN where the window has too little for one.
 

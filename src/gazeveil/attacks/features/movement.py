@@ -3,7 +3,7 @@
 """The samples of a window as an attacker looks at them: what the tracker merely repeated is left out.
 
 Many logs hold a sample again until the tracker has a new one (a third of the frames of some headsets), and so does a
-veil that holds gaze. Times are kept, so nothing is said about moments without news.
+mechanism that holds gaze. Times are kept, so nothing is stated about moments without news.
 """
 
 from __future__ import annotations
@@ -63,14 +63,17 @@ class Movement:
         return float(sizes[there].mean()) if there.any() else np.nan
 
     def pairs(self, steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the numbers of samples that lie so many nominal steps apart, the earlier and the later ones."""
+        """Return the numbers of samples that lie this many nominal steps apart, the earlier and the later ones."""
         after = self.t + steps * self.step
         later = np.minimum(np.searchsorted(self.t, after - self.step / 2), max(len(self.t) - 1, 0))
         apart = np.abs(self.t[later] - after) <= 0.6 * self.step if len(self.t) else np.empty(0, dtype=np.bool_)
         return np.flatnonzero(apart), later[apart]
 
     def ways(self, steps: int) -> tuple[FloatArray, FloatArray]:
-        """Return how far gaze moved across and down within so many steps; only where it was there before and after."""
+        """Return how far gaze moved across and down within this many steps.
+
+        Only where it was there before and after.
+        """
         earlier, later = self.pairs(steps)
         across, down = self.x[later] - self.x[earlier], self.y[later] - self.y[earlier]
         there = np.isfinite(across) & np.isfinite(down)

@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The judgement: how often is somebody behind a veil still named?
+"""The judgement: how often is someone behind a mechanism still identified?
 
 The protocol is that of Wilson et al. 2024, sections 3.3 and 5.2. Trials are sorted into folds, one for each session.
-Every ordered pair of distinct folds is measured: the people of one are enrolled, those of the other asked about, and
-accuracy is the mean over people and pairs. Only queries are veiled, unless the attack itself veils the reference (white
-box).
+Every ordered pair of distinct folds is measured: the participants of one are enrolled, those of the other asked about,
+and accuracy is the mean over participants and pairs. Only queries are veiled, unless the attack itself veils the
+reference (white box).
 
-- An attack sees queries without names, and of the veil only what its threat model grants.
-- An attack that learns from exemplars learns from one half of the people and is used on the other, and the reverse.
-- Intervals are of people drawn anew (percentile bootstrap): the few people, not the many windows, limit what is known.
-- Who has no usable window counts as not named.
+- An attack sees queries without names, and of the mechanism only what its threat model grants.
+- An attack that learns from exemplars learns from one half of the participants and is used on the other, and the
+  reverse.
+- Intervals are of participants resampled (percentile bootstrap): the few participants, not the many windows, limit what
+  is known.
+- Who has no usable window counts as not identified.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from gazeveil.types import FloatArray, Tell
 
 DRAWS = 1000
 _ATTACKERS_SEED = 1_000_003
-"""Added to the seed for whatever the attacker draws: nobody is granted the veil's own noise."""
+"""Added to the seed for whatever the attacker draws: nobody is granted the mechanism's own noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +39,9 @@ class Stage:
     """Veiled and attacked queries, ready for any recogniser.
 
     Attributes:
-        mechanism: The veil.
+        mechanism: The mechanism.
         attack: The attack.
-        prepared: The attack as each half of the people meets it.
+        prepared: The attack as each half of the participants meets it.
         shown: What the attack made of each query, by fold, in the order of the trials and without names.
     """
 
@@ -62,19 +64,19 @@ class _Attacker:
 
 @dataclass(slots=True, eq=False)
 class Judge:
-    """Recordings and a recogniser, ready to judge one veil and attack after the other.
+    """Recordings and a recogniser, ready to judge one mechanism and attack after the other.
 
-    People who are enrolled as they are, are enrolled once for all judgements.
+    Participants who are enrolled as they are, are enrolled once for all judgements.
 
     Attributes:
-        recogniser: Who tells people apart.
-        trials: Whose gaze; at least two people and two folds.
+        recogniser: Who tells participants apart.
+        trials: Whose gaze; at least two participants and two folds.
         data: What they are, in words.
         seconds: Use only the first seconds of every trial.
         fold: What makes a fold: the session, or the name of the trial.
-        enrolled: From what people are known: ``one`` other fold, as in the paper, or all ``others`` together.
+        enrolled: From what participants are known: ``one`` other fold, as in the paper, or all ``others`` together.
         seed: All noise follows from it.
-        draws: How often people are drawn anew for an interval.
+        draws: How often participants are resampled for an interval.
     """
 
     recogniser: Recogniser
@@ -101,8 +103,8 @@ class Judge:
         self._half = {person: number % 2 for number, person in enumerate(people)}
         if len(self._folds) < 2 or len(people) < 2:
             raise InputError(
-                f"a judgement needs two people and two {self.fold}s at least, not {len(people)} and {len(self._folds)}",
-                hint="people are enrolled from one and asked about in another",
+                f"at least two participants and two {self.fold}s are needed, not {len(people)} and {len(self._folds)}",
+                hint="participants are enrolled from one and asked about in another",
             )
 
     def judge(
@@ -113,13 +115,13 @@ class Judge:
         state: Mapping[str, FloatArray] | None = None,
         tell: Tell | None = None,
     ) -> Judgement:
-        """Measure how often people are named.
+        """Measure how often participants are identified.
 
         Args:
-            mechanism: The veil; without one, gaze is as it was recorded, pupil included.
+            mechanism: The mechanism; without one, gaze is as it was recorded, pupil included.
             attack: What is done against it.
-            state: What the veil's state was, for an attack that is granted it.
-            tell: Told how many folds are done.
+            state: What the mechanism's state was, for an attack that is granted it.
+            tell: Called with how many folds are done.
 
         Raises:
             OptionError: If the attack needs what is not there.
@@ -133,7 +135,7 @@ class Judge:
         *,
         state: Mapping[str, FloatArray] | None = None,
     ) -> Stage:
-        """Veil the queries and attack the veil: all that can be done before anybody is told apart.
+        """Protect the queries and attack the mechanism: all that can be done before anyone is told apart.
 
         Raises:
             OptionError: If the attack needs what is not there.
@@ -147,15 +149,15 @@ class Judge:
         return Stage(mechanism, attack, prepared, shown)
 
     def measure(self, stage: Stage, *, tell: Tell | None = None) -> Judgement:
-        """Measure how often people are named behind a veil and attack, staged here or by a judge of the same trials.
+        """Measure how often participants are identified, in what was staged here or by a judge of the same trials.
 
         Raises:
-            InputError: If it was staged for other trials, or nobody who is asked about is enrolled.
+            InputError: If it was staged for other trials, or no queried participant is enrolled.
         """
         if {key: len(trials) for key, trials in stage.shown.items()} != {
             key: len(trials) for key, trials in self._folds.items()
         }:
-            raise InputError("this was staged with other trials", hint="stage it anew")
+            raise InputError("this was staged with other trials", hint="stage it again")
         bare = stage.mechanism is not None or stage.attack is not None
         attackers = self._attackers(stage.prepared)
         answers: list[Answer] = []
@@ -171,7 +173,7 @@ class Judge:
             if tell is not None:
                 tell(done, len(self._folds))
         if not answers:
-            raise InputError("nobody who is asked about is enrolled", hint="the same people must be in two folds")
+            raise InputError("no queried participant is enrolled", hint="the same participants must be in two folds")
         folds = len(self._folds)
         pairs = folds * (folds - 1) if self.enrolled == "one" else folds
         facts = Facts(
@@ -201,7 +203,10 @@ class Judge:
         attack: Attack | None,
         state: Mapping[str, FloatArray] | None,
     ) -> tuple[Prepared | None, Prepared | None]:
-        """Return the attack for each half of the people; the same for both unless it learns from the other half."""
+        """Return the attack for each half of the participants.
+
+        The same for both unless it learns from the other half.
+        """
         if attack is None:
             return None, None
         seed = self.seed + _ATTACKERS_SEED
@@ -228,7 +233,7 @@ class Judge:
     def _galleries(
         self, folds: tuple[str, ...], bare: bool, attackers: tuple[_Attacker, _Attacker]
     ) -> tuple[Gallery, Gallery]:
-        """Enrol some folds for each half of the people, as the attacker wants it."""
+        """Enrol some folds for each half of the participants, as the attacker wants it."""
         first, second = attackers
         gallery = self._gallery(folds, bare, first)
         return gallery, gallery if second is first else self._gallery(folds, bare, second)
@@ -261,5 +266,5 @@ def judge(
     attack: Attack | None = None,
     **options: Any,
 ) -> Judgement:
-    """Measure once how often people are named; options are those of `Judge`. For many, keep a `Judge`."""
+    """Measure once how often participants are identified; options are those of `Judge`. For many, keep a `Judge`."""
     return Judge(recogniser, trials, **options).judge(mechanism, attack)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a judgement says: accuracy, error rates and intervals over people, from the verdicts on all queries."""
+"""What a judgement says: accuracy, error rates and intervals over participants, from the verdicts on all queries."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How well an attacker names people behind a veil.
+    """How well an attacker identifies participants behind a mechanism.
 
     Attributes:
-        recogniser: Who tells people apart.
+        recogniser: Who tells participants apart.
         sees: What it looks at beside velocity.
-        attack: What was done against the veil; empty for nothing.
+        attack: What was done against the mechanism; empty for nothing.
         threat_model: What the attack is granted, in words.
         grants: The same by name.
-        mechanism: The veil in words; empty for none.
-        recipe: The veil as plain values; None for none.
-        promise: What the veil promises, in words.
+        mechanism: The mechanism in words; empty for none.
+        recipe: The mechanism as plain values; None for none.
+        promise: What the mechanism guarantees, in words.
         data: Whose gaze it is.
         seconds: How much of every trial was used; None for all.
         rate_hz: How many samples a second there were, about.
-        enrolled: From what people were known: one other fold, or all others.
-        people: How many people were asked about.
+        enrolled: From what participants were known: one other fold, or all others.
+        people: How many participants were asked about.
         folds: How many sessions.
         pairs: How many pairs of a session asked about and what it was compared with.
-        queries: How many times somebody was asked about.
+        queries: How many times someone was asked about.
         unanswered: How many of these had no usable window.
         windows: How many windows there were in all queries.
-        accuracy: How often the first guess is right (rank 1), mean over people.
-        accuracy_interval: Where that lies, over people drawn anew.
+        accuracy: How often the first guess is right (rank 1), mean over participants.
+        accuracy_interval: Where that lies, over participants resampled.
         pooled_accuracy: How often the highest mean score is right. The protocol votes; an attacker need not, and
-            behind a veil, where every window says little, added scores often say more.
+            behind a mechanism, where every window says little, added scores often say more.
         pooled_interval: Where that lies.
         window_accuracy: How often a single window is right.
         chance: What guessing gives.
@@ -52,7 +52,7 @@ class Judgement:
         eer_interval: Where that lies.
         d_prime: Distance of true pairs from strangers in standard deviations.
         d_prime_interval: Where that lies.
-        cmc: Share of queries whose person is among the first 1, 2, … guesses.
+        cmc: Share of queries whose participant is among the first 1, 2, … guesses.
         seed: From which all noise follows.
     """
 
@@ -120,7 +120,7 @@ def judgement_of(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgeme
     Args:
         answers: The verdicts.
         facts: What they are about.
-        draws: How often people are drawn anew for an interval.
+        draws: How often participants are resampled for an interval.
     """
     names = sorted({answer.person for answer in answers} | {name for _, verdict in answers for name in verdict.people})
     numbers = {name: number for number, name in enumerate(names)}
@@ -131,7 +131,7 @@ def judgement_of(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgeme
     drawn = resampled_people(len(names), draws, facts.seed)
 
     def named(right: Sequence[bool]) -> tuple[float, Interval]:
-        """Return the mean over people, and where it lies over people drawn anew."""
+        """Return the mean over participants, and where it lies over participants resampled."""
         share = np.bincount(asked, right, len(names)) / np.maximum(times, 1)
         asked_about = drawn @ met.astype(np.float64)
         again = np.divide(drawn @ share, asked_about, out=np.full(draws, np.nan), where=asked_about > 0)

@@ -24,10 +24,10 @@ class Verdict:
     """What the windows of one query say.
 
     Attributes:
-        people: Everybody who is enrolled.
+        people: Everyone who is enrolled.
         votes: How many windows each got; a window that cannot decide is shared.
         similarity: The mean score of each over all windows.
-        windows: How many windows there were; without any, nobody is named.
+        windows: How many windows there were; without any, no one is identified.
     """
 
     people: tuple[str, ...]
@@ -37,7 +37,7 @@ class Verdict:
 
     @property
     def ranking(self) -> tuple[str, ...]:
-        """Everybody, most likely first; nobody without windows."""
+        """Everyone, most likely first; nobody without windows."""
         if not self.windows:
             return ()
         order = np.lexsort((np.arange(len(self.people)), -self.similarity, -self.votes))
@@ -49,7 +49,7 @@ class Verdict:
         return self.people[int(np.argmax(self.similarity))] if self.windows else None
 
     def rank(self, person: str) -> int:
-        """Return the rank of a person from 1, or 0 without windows."""
+        """Return the rank of a participant from 1, or 0 without windows."""
         return self.ranking.index(person) + 1 if self.windows else 0
 
 
@@ -57,16 +57,16 @@ def vote(scores: FloatArray, people: Sequence[str]) -> Verdict:
     """Let the windows of a query vote.
 
     Args:
-        scores: What `Gallery.windows` gives: a row for every window, a column for everybody.
+        scores: What `Gallery.windows` gives: a row for every window, a column for everyone.
         people: Whose columns they are.
 
     Raises:
-        InternalError: If a score is not a number, or there are not as many columns as people.
+        InternalError: If a score is not a number, or there are not as many columns as participants.
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(people) or np.isnan(scores).any():
         raise InternalError(
-            f"a recogniser gave scores of shape {scores.shape} for {len(people)} people, or scores that are no numbers"
+            f"a recogniser gave scores of shape {scores.shape} for {len(people)} participants, or not all are numbers"
         )
     if not len(scores):
         return Verdict(tuple(people), np.zeros(len(people)), np.full(len(people), np.nan), 0)
@@ -84,22 +84,22 @@ def directions(embeddings: FloatArray) -> FloatArray:
 def nearest_by_person(
     query: FloatArray, reference: FloatArray, owner: NDArray[np.int64], people: int, block: int = 4096
 ) -> FloatArray:
-    """Return the cosine of each query embedding with the nearest reference embedding of each person.
+    """Return the cosine of each query embedding with the nearest reference embedding of each participant.
 
     All pairs come from one matrix product, in blocks of query windows, so that memory stays small.
 
     Args:
         query: One row for every window.
-        reference: One row for every window of the reference, sorted by person.
-        owner: The number of each reference row's person.
-        people: How many people there are; everybody has at least one row.
+        reference: One row for every window of the reference, sorted by participant.
+        owner: The number of each reference row's participant.
+        people: How many participants there are; everyone has at least one row.
         block: How many windows are compared at a time.
 
     Raises:
-        InputError: If reference rows are not sorted by person, or somebody has none.
+        InputError: If reference rows are not sorted by participant, or someone has none.
     """
     if (np.diff(owner) < 0).any() or not np.array_equal(np.unique(owner), np.arange(people)):
-        raise InputError("reference windows must be sorted by person, with at least one for everybody")
+        raise InputError("reference windows must be sorted by participant, with at least one per participant")
     begins = np.searchsorted(owner, np.arange(people))
     known, asked = directions(reference), directions(query)
     found = np.empty((len(query), people))
@@ -114,7 +114,7 @@ Embed = Callable[[Trial], FloatArray]
 
 
 class EmbeddedGallery(Gallery):
-    """People enrolled as embeddings of their windows. Who has no usable window is not enrolled."""
+    """Participants enrolled as embeddings of their windows. Who has no usable window is not enrolled."""
 
     def __init__(self, embed: Embed, reference: Sequence[Trial]) -> None:
         found: dict[str, list[FloatArray]] = {}
@@ -132,11 +132,11 @@ class EmbeddedGallery(Gallery):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who is enrolled, sorted."""
+        """Everyone who is enrolled, sorted."""
         return self._people
 
     def windows(self, query: Trial) -> FloatArray:
-        """Return the cosine of every window with the nearest of each person."""
+        """Return the cosine of every window with the nearest of each participant."""
         embeddings = self._embed(query)
         if not len(embeddings):
             return np.empty((0, len(self._people)))

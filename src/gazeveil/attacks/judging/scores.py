@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How well people are told apart, from scores of true pairs and of pairs of strangers; higher means more alike.
+"""How well participants are told apart, from scores of true pairs and of pairs of strangers; higher means more alike.
 
-Everything takes weights, so that a bootstrap over people is the same sum with other weights. A stranger's score
-belongs to two people, the one asked about and the one compared with; it weighs their product.
+Everything takes weights, so that a bootstrap over participants is the same sum with other weights. A stranger's score
+belongs to two participants, the one asked about and the one compared with; it weighs their product.
 
 The equal error rate is read off the ROC curve, whose points are joined by straight lines: where as many strangers
 pass as true owners are refused.
@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roc:
-    """Shares that pass as the threshold falls, from nobody to everybody.
+    """Shares that pass as the threshold falls, from nobody to everyone.
 
     Attributes:
         strangers: Share of strangers who pass (false positives).
@@ -57,13 +57,13 @@ class Roc:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Scores of pairs, each with its two people.
+    """Scores of pairs, each with its two participants.
 
     Attributes:
         score: How alike the pair is.
-        asked: Number of the person asked about.
-        compared: Number of the person compared with; the same for a true pair.
-        people: How many people there are.
+        asked: Number of the participant asked about.
+        compared: Number of the participant compared with; the same for a true pair.
+        people: How many participants there are.
     """
 
     score: FloatArray
@@ -73,24 +73,24 @@ class Pairs:
 
     def __post_init__(self) -> None:
         if not len(self.score) == len(self.asked) == len(self.compared):
-            raise InputError("scores and people of pairs have different lengths")
+            raise InputError("scores and participants of pairs have different lengths")
         if np.isnan(self.score).any():
             raise InputError("a score of a pair is not a number")
 
     @property
     def true(self) -> NDArray[np.bool_]:
-        """Which pairs are of one person."""
+        """Which pairs are of one participant."""
         return np.asarray(self.asked == self.compared)
 
     def weights(self, of_people: FloatArray) -> FloatArray:
-        """Return the weight of every pair where people weigh so much."""
+        """Return the weight of every pair where participants weigh so much."""
         return np.where(self.true, of_people[self.asked], of_people[self.asked] * of_people[self.compared])
 
     def roc(self, of_people: FloatArray | None = None) -> Roc:
-        """Return the ROC curve, with people weighing all the same or as given.
+        """Return the ROC curve, with participants weighing all the same or as given.
 
         Raises:
-            InputError: If there are no true pairs or no pairs of strangers, of people who weigh anything.
+            InputError: If there are no true pairs or no pairs of strangers, of participants who weigh anything.
         """
         weight = np.ones(len(self.score)) if of_people is None else self.weights(of_people)
         return roc(self.score[self.true], self.score[~self.true], weight[self.true], weight[~self.true])
@@ -152,10 +152,10 @@ def roc(
 
 
 def cumulative_matches(ranks: NDArray[np.int64], people: int) -> FloatArray:
-    """Return the share of queries whose person is among the first 1, 2, … guesses (the CMC curve).
+    """Return the share of queries whose participant is among the first 1, 2, … guesses (the CMC curve).
 
     Args:
-        ranks: The rank of the right person, from 1; 0 where there was no answer at all.
+        ranks: The rank of the right participant, from 1; 0 where there was no answer at all.
         people: How many are enrolled.
     """
     if not len(ranks):
@@ -165,13 +165,13 @@ def cumulative_matches(ranks: NDArray[np.int64], people: int) -> FloatArray:
 
 
 def resampled_people(people: int, draws: int, seed: int) -> FloatArray:
-    """Return how often each person is drawn when as many are drawn with replacement: a row for each time.
+    """Return how often each participant is drawn when as many are drawn with replacement: a row for each time.
 
     Raises:
         OptionError: If there is nobody to draw, or it is never done.
     """
     if people < 1 or draws < 1:
-        raise OptionError(f"at least one person and one draw are needed, not {people} and {draws}")
+        raise OptionError(f"at least one participant and one draw are needed, not {people} and {draws}")
     rng = generator(seed, Purpose.RESAMPLING, people)
     return rng.multinomial(people, np.full(people, 1.0 / people), size=draws).astype(np.float64)
 

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kind of person is it? Any recogniser infers traits if it is taught kinds instead of people.
+"""What kind of participant is it? Any recogniser infers traits if it is taught kinds instead of participants.
 
-The attacker of Kaleido's figure 12: trained on gaze behind the same veil as what is asked about, one session left out
-after the other. The paper's attacker has seen the same people in other sessions, so that knowing who it is would be
-enough. ``leave="person"`` leaves out all of a person instead, and so asks whether the trait itself shows in gaze.
+The attacker of Kaleido's figure 12: trained on gaze behind the same mechanism as what is asked about, one session left
+out after the other. The paper's attacker has seen the same participants in other sessions, so that knowing who it is
+would be enough. ``leave="person"`` leaves out all of a participant instead, and so asks whether the trait itself shows
+in gaze.
 
 Success is macro F1: the mean over kinds of the harmonic mean of precision and recall. Guessing is what the same
-answers give in random order, computed on the same data. Intervals are of people drawn anew.
+answers give in random order, computed on the same data. Intervals are of participants resampled.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _ORDERS = 200
 
 
 class Veiling(Protocol):
-    """What veils gaze: every sample mechanism, or one that is wrapped."""
+    """A mechanism for gaze: a sample mechanism, or one that is wrapped."""
 
     def start(self, noise: NoiseSource) -> Any:
         """Return what has ``run(t, x, y)``, the veiled gaze."""
@@ -45,14 +46,14 @@ class Inference:
 
     Attributes:
         recogniser: Who infers it.
-        left_out: What was left out of training: the session or the person.
+        left_out: What was left out of training: the session or the participant.
         kinds: What there is to tell apart.
-        people: How many people were asked about.
+        people: How many participants were asked about.
         queries: How many times.
         f1: Macro F1.
-        f1_interval: Where that lies, over people drawn anew.
+        f1_interval: Where that lies, over participants resampled.
         guessing: Macro F1 of the same answers in random order.
-        accuracy: Share of answers that are right, mean over people.
+        accuracy: Share of answers that are right, mean over participants.
         answered: Share of questions that had an answer; those without count as wrong. Where the attacker can learn
             nothing at all, there is none, and no F1.
     """
@@ -82,13 +83,13 @@ def infer(
     leave: Literal["session", "person"] = "session",
     seed: int = 1,
 ) -> Inference:
-    """Infer the kind of every trial's person from trials of known kind behind the same veil.
+    """Infer the kind of every trial's participant from trials of known kind behind the same mechanism.
 
     Args:
-        recogniser: Who infers it; it learns kinds as if they were people.
-        trials: Gaze of everybody; a person without a kind is left out.
-        kinds: The kind of every person: a trait, or the person's own name to infer identity.
-        mechanism: The veil; without one, gaze is as it was recorded, pupil and fields included.
+        recogniser: Who infers it; it learns kinds as if they were participants.
+        trials: Gaze of everyone; a participant without a kind is left out.
+        kinds: The kind of every participant: a trait, or the participant's own name to infer identity.
+        mechanism: The mechanism; without one, gaze is as it was recorded, pupil and fields included.
         leave: What is left out of training at a time.
         seed: All noise follows from it.
 
@@ -98,7 +99,7 @@ def infer(
     known = [trial for trial in trials if trial.person in kinds]
     names = tuple(sorted({kinds[trial.person] for trial in known}))
     if len(names) < 2:
-        raise InputError(f"two kinds of people are needed to tell apart, found {len(names)}")
+        raise InputError(f"two kinds of participants are needed to tell apart, found {len(names)}")
     shown = [_taught(trial, kinds[trial.person], mechanism, seed) for trial in known]
     number = {name: at for at, name in enumerate(names)}
     asked: list[tuple[str, int, int]] = []
@@ -114,12 +115,14 @@ def infer(
                 guess = None if gallery is None else vote(gallery.windows(one.anonymous()), gallery.people).highest
                 asked.append((trial.person, number[kinds[trial.person]], -1 if guess is None else number[guess]))
     if not asked:
-        raise InputError("nobody can be asked about", hint="every kind must be there in two sessions, or two people")
+        raise InputError(
+            "no participant can be queried", hint="every kind must be there in two sessions, or two participants"
+        )
     return _summed(recogniser.name, leave, names, asked, seed)
 
 
 def _enrolled(recogniser: Recogniser, reference: Sequence[Trial], seed: int) -> Gallery | None:
-    """Return the gallery, or None where a veil leaves nothing to learn from."""
+    """Return the gallery, or None where a mechanism leaves nothing to learn from."""
     try:
         return recogniser.enrol(reference, seed)
     except InputError:
@@ -127,7 +130,7 @@ def _enrolled(recogniser: Recogniser, reference: Sequence[Trial], seed: int) -> 
 
 
 def _taught(trial: Trial, kind: str, mechanism: Veiling | None, seed: int) -> Trial:
-    """Return a trial behind the veil under the name of its kind; sessions of different people stay apart."""
+    """Return a trial behind the mechanism under the name of its kind; sessions of different participants stay apart."""
     if mechanism is not None:
         noise = NoiseSource.seeded(seed).spawn(f"traits/{trial.person}/{trial.session}/{trial.name}")
         trial = trial.with_gaze(*mechanism.start(noise).run(trial.t, trial.x, trial.y))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear discriminant analysis that knows of sessions: who is it, from a row of many correlated numbers?
 
-What must be ignored is not only how a person varies from window to window but how the same person differs from
-session to session: another calibration, another task, another day. Both go into the covariance that rows are
+What must be ignored is not only how a participant varies from window to window but how the same participant differs
+from session to session: another calibration, another task, another day. Both go into the covariance that rows are
 whitened by, the second with more weight, because a few sessions show little of it. There are often more features than
 rows, so that covariance is pulled towards its mean variance.
 """
@@ -60,10 +60,10 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discriminant:
-    """What has been learnt: how to bring a row into the space where people differ, and where everybody lies there.
+    """What was learnt: how to map a row into the space where participants differ, and where each lies there.
 
-    That space has a dimension less than there are people, its origin is the middle of all people, and everybody's
-    own spread is a unit sphere. What lies across it is the same for everybody.
+    That space has a dimension less than there are participants, its origin is the middle of all participants, and
+    each participant's own spread is a unit sphere. What lies across it is the same for everyone.
     """
 
     scale: Scale
@@ -73,19 +73,19 @@ class Discriminant:
 
     @staticmethod
     def fit(rows: Rows, shrinkage: float = SHRINKAGE, sessions: float = SESSIONS) -> Discriminant:
-        """Learn from rows of known people; people and sessions weigh the same, however many rows they have.
+        """Learn from rows of known participants; participants and sessions weigh the same, however many rows they have.
 
         Args:
-            rows: Everybody has at least one.
+            rows: Everyone has at least one.
             shrinkage: The share of the covariance that is its mean variance, the same in all directions.
-            sessions: The weight of what differs between sessions of one person.
+            sessions: The weight of what differs between sessions of one participant.
 
         Raises:
             InputError: If nobody has two rows.
         """
         if len(rows.values) <= len(rows.people):
             raise InputError(
-                "everybody has a single window to learn from, so nothing is known of how one person varies",
+                "every participant has a single window, so variation within a participant cannot be learnt",
                 hint="give more reference trials, or shorter windows",
             )
         scale = Scale.of(rows.values)
@@ -106,15 +106,15 @@ class Discriminant:
         return Discriminant(scale, into, middle @ into, away @ differing.T)
 
     def project(self, rows: FloatArray) -> FloatArray:
-        """Return rows in the space where people differ."""
+        """Return rows in the space where participants differ."""
         return np.asarray(self.scale.apply(rows) @ self.into - self.origin)
 
     def scores(self, rows: FloatArray) -> FloatArray:
-        """Return the logarithm of everybody's probability for each row, nobody being likelier beforehand."""
+        """Return the logarithm of each participant's probability for each row, nobody being likelier beforehand."""
         return log_softmax(self.project(rows) @ self.centres.T - (self.centres**2).sum(axis=1) / 2)
 
     def cosines(self, rows: FloatArray) -> FloatArray:
-        """Return the cosine of each row with everybody, seen from the middle of all people.
+        """Return the cosine of each row with everyone, seen from the middle of all participants.
 
         How far a window lies from the middle is left out: it grows with whatever is unusual about a window, and says
         little about whose it is.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People enrolled by a rule that scores rows of features: what statistical recognisers have in common."""
+"""Participants enrolled by a rule that scores rows of features: what statistical recognisers have in common."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gazeveil.types import FloatArray
 Describe = Callable[[Trial], FloatArray]
 """What turns a trial into rows of features, one for every window."""
 Score = Callable[[FloatArray], FloatArray]
-"""What turns rows into scores, a column for everybody."""
+"""What turns rows into scores, a column for everyone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Features of the windows of known people.
+    """Features of the windows of known participants.
 
     Attributes:
-        people: Who they are, sorted; everybody has a row.
+        people: Who they are, sorted; everyone has a row.
         values: One row for every window.
-        owner: The number of the person of each row.
+        owner: The number of the participant of each row.
         session: The session of each row.
     """
 
@@ -37,7 +37,7 @@ class Rows:
     session: NDArray[np.str_]
 
     def occasions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the number of each row's occasion (a person in a session), and each occasion's person."""
+        """Return the number of each row's occasion (a participant in a session), and each occasion's participant."""
         pairs = list(zip(self.owner.tolist(), self.session.tolist(), strict=True))
         met = sorted(set(pairs))
         number = {pair: at for at, pair in enumerate(met)}
@@ -49,7 +49,7 @@ Learn = Callable[[Rows], Score]
 
 
 class ScoredGallery(Gallery):
-    """People, and the rule that scores the windows of a query. Who has no usable window is not enrolled."""
+    """Participants, and the rule that scores the windows of a query. Who has no usable window is not enrolled."""
 
     def __init__(self, people: Sequence[str], score: Callable[[Trial], FloatArray]) -> None:
         self._people = tuple(people)
@@ -57,7 +57,7 @@ class ScoredGallery(Gallery):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who is enrolled, sorted."""
+        """Everyone who is enrolled, sorted."""
         return self._people
 
     def windows(self, query: Trial) -> FloatArray:
@@ -66,7 +66,7 @@ class ScoredGallery(Gallery):
 
 
 def described(reference: Sequence[Trial], describe: Describe, learn: Learn) -> ScoredGallery:
-    """Enrol people by rows of features.
+    """Enrol participants by rows of features.
 
     Raises:
         InputError: If no reference trial has a usable window.

@@ -5,10 +5,10 @@
 Features count in samples. At 250 Hz and more they describe the noise of a tracker in a session rather than the eye, and
 who is known from one day is not recognised on the next. Averaging to a slower rate helps, but how slow?
 
-- Known from several sessions: sessions are left out, half of everybody's at a time, and the rate that ranks people
-  highest in them is taken.
+- Known from several sessions: sessions are left out, half of each participant's at a time, and the rate that ranks
+  participants highest in them is taken.
 - Known from one session alone, a faster rate always looks better, because it also shows what is the session's own. So
-  the slowest rate is taken at which not surely fewer people are recognised in the other half of the session.
+  the slowest rate is taken at which not surely fewer participants are recognised in the other half of the session.
 
 Gaze at up to 100 Hz stays as it is: recognisers were made on such gaze, and slower was worse there.
 """
@@ -32,13 +32,14 @@ FAST_HZ: Final = 100.0
 SLOWEST_HZ: Final = 30.0
 """No rate below this is tried."""
 SURELY: Final = 0.05
-"""How rarely chance may lose so many people, for a rate to be surely worse."""
+"""How rarely chance may lose this many participants, for a rate to be surely worse."""
 _FASTER = 1.5
 
 Enrol = Callable[[Sequence[Trial]], Gallery]
-"""Learns people from trials at whatever rate they have."""
+"""Learns participants from trials at whatever rate they have."""
 Found = dict[tuple[str, str, int], float]
-"""One over the rank of the right person, by person, session and half asked about; 0 without a usable window."""
+"""One over the rank of the right participant, by participant, session and half asked about; 0 without a usable window.
+"""
 
 
 def check_rate(rate_hz: float | None) -> None:
@@ -52,10 +53,10 @@ def check_rate(rate_hz: float | None) -> None:
 
 
 def at_best_rate(reference: Sequence[Trial], enrol: Enrol, rate_hz: float | None) -> Gallery:
-    """Enrol people at a rate, and ask about everybody at the same.
+    """Enrol participants at a rate, and ask about everyone at the same.
 
     Args:
-        reference: Trials of known people.
+        reference: Trials of known participants.
         enrol: What learns from them; it must not choose a rate itself.
         rate_hz: The rate; infinite for gaze as it was recorded, None for the one that the reference favours.
     """
@@ -115,7 +116,7 @@ def averaged(trial: Trial, rate_hz: float) -> Trial:
 
 
 def _halves(reference: Sequence[Trial]) -> tuple[tuple[list[Trial], list[Trial]], bool]:
-    """Part everybody's sessions in two, or their trials where there is one session, or the one trial by time.
+    """Part each participant's sessions in two, or their trials where there is one session, or the one trial by time.
 
     All draws of a trial go into one half.
     """
@@ -152,7 +153,7 @@ def _part(trial: Trial, kept: BoolArray) -> Trial:
 
 
 def _recognised(halves: tuple[list[Trial], list[Trial]], enrol: Enrol, rate: float) -> Found:
-    """Ask about each half, known from the other; all trials of a person in a session speak together."""
+    """Ask about each half, known from the other; all trials of a participant in a session speak together."""
     found: Found = {}
     for half, asked in enumerate(halves):
         heard: dict[tuple[str, str, int], list[FloatArray]] = {
@@ -186,7 +187,10 @@ def _right(found: Found) -> int:
 
 
 def _surely_worse(slow: Found, best: Found) -> bool:
-    """Whether chance alone would rarely lose so many: the sign test over those who are recognised at one rate alone."""
+    """Whether chance alone would rarely lose this many.
+
+    The sign test over those who are recognised at one rate alone.
+    """
     lost = sum(best[key] == 1.0 and slow[key] < 1.0 for key in best)
     won = sum(slow[key] == 1.0 and best[key] < 1.0 for key in best)
     ways = sum(math.comb(lost + won, number) for number in range(lost, lost + won + 1))

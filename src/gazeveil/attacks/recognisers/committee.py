@@ -54,7 +54,7 @@ class Committee(Recogniser):
         return self.allow
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials; nothing is drawn, so the seed changes nothing.
+        """Learn the participants of the reference trials; nothing is drawn, so the seed changes nothing.
 
         Raises:
             InputError: If there is too little to learn from.

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recognise people with a trained EKYT network: five seconds of velocity at a time, the nearest window by cosine."""
+"""Recognise participants with a trained EKYT network.
+
+Five seconds of velocity at a time, the nearest window by cosine.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.types import FloatArray
 
 SHIPPED: Final = Path(__file__).parents[1] / "models" / "ekyt-simulated.npz"
-"""The model that comes with the package, trained on simulated people only."""
+"""The model that comes with the package, trained on simulated participants only."""
 
 
 @RECOGNISERS.register("ekyt")
@@ -64,10 +67,12 @@ class Ekyt(Recogniser):
         return EmbeddedGallery(self._embedding(), reference)
 
     def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Recogniser:
-        """Return the network with a last linear layer that is learnt on other people's gaze; it stays as it is itself.
+        """Return the network with a last linear layer that is learnt on other participants' gaze.
+
+        It stays as it is itself.
 
         Raises:
-            InputError: If there is no model, or fewer than four people have usable windows in two sessions.
+            InputError: If there is no model, or fewer than four participants have usable windows in two sessions.
         """
         return adapted(self._embedding(), strangers)
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Features of movement, fixations and saccades, compared by angle in the space where people differ.
+"""Features of movement, fixations and saccades, compared by angle in the space where participants differ.
 
-The strongest recogniser here that needs no training on other people, on both public data sets. It is `lda` up to its
-last step: everybody is a direction from the middle of all people, and the nearest direction wins.
+The strongest recogniser here that needs no training on other participants, on both public data sets. It is `lda` up to
+its last step: everyone is a direction from the middle of all participants, and the nearest direction wins.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gazeveil.attacks.recognisers.lda import Lda
 @RECOGNISERS.register("fisher")
 @dataclass(frozen=True, slots=True)
 class Fisher(Lda):
-    """Many features of a window, whitened by how one person varies from window to window and session to session."""
+    """Many features of a window, whitened by how one participant varies between windows and sessions."""
 
     name: ClassVar[str] = "fisher"
 

@@ -20,7 +20,7 @@ from gazeveil.errors import MissingExtra, OptionError
 from gazeveil.types import FloatArray
 
 _RAREST = 1e-3
-"""A forest that has never seen somebody there is not certain that it is not them."""
+"""A forest that has never seen someone there is not certain that it is not them."""
 
 
 @RECOGNISERS.register("forest")
@@ -59,7 +59,7 @@ class Forest(Recogniser):
         return self.allow
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials.
+        """Learn the participants of the reference trials.
 
         Raises:
             MissingExtra: If scikit-learn is not installed.
@@ -73,7 +73,7 @@ class Forest(Recogniser):
 
 
 def grow(rows: Rows, *, trees: int, seed: int) -> Score:
-    """Grow a forest; people weigh the same, however many rows they have.
+    """Grow a forest; participants weigh the same, however many rows they have.
 
     Raises:
         MissingExtra: If scikit-learn is not installed.

@@ -3,13 +3,14 @@
 """Who it is, from what a tracker gives away beside gaze: the distance of the eyes, its error and its noise on them.
 
 Calibration leaves an error that differs from eye to eye, lenses and lids add noise of their own, and the distance
-between the pupils hardly changes in a lifetime. None of that is about where somebody looks.
+between the pupils hardly changes in a lifetime. None of that is about where a participant looks.
 
 A trial is one row: mean and spread of every field (`Trial.fields`). Where a trial has no fields, as gaze alone, where
 gaze lies and how it jitters from sample to sample take their place: both hold the same error and noise, mixed with
-where somebody looked. Each group of fields has a discriminant analysis of its own, and their scores are added: in one
-analysis the many numbers of error and noise drown the distance of the eyes. How far a covariance is pulled towards the
-same in all directions is chosen inside the reference, on sessions of the same people that are left out in turn.
+where a participant looked. Each group of fields has a discriminant analysis of its own, and their scores are added: in
+one analysis the many numbers of error and noise drown the distance of the eyes. How far a covariance is pulled towards
+the same in all directions is chosen inside the reference, on sessions of the same participants that are left out in
+turn.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class GeometryOfEyes(Recogniser):
         if unknown := sorted(set(self.parts) - set(GROUPS)):
             raise OptionError(f"no group of fields is called {unknown[0]!r}", hint=closest(unknown[0], GROUPS))
         if not self.parts:
-            raise OptionError("an attacker who looks at nothing knows nobody", hint="choose at least one group")
+            raise OptionError("an attacker who uses no fields can identify no one", hint="choose at least one group")
 
     @property
     def sees(self) -> frozenset[str]:
@@ -61,7 +62,7 @@ class GeometryOfEyes(Recogniser):
         return frozenset({"position", "geometry"})
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials; nothing is drawn, so the seed changes nothing.
+        """Learn the participants of the reference trials; nothing is drawn, so the seed changes nothing.
 
         Raises:
             InputError: If there is too little to learn from, or some trials have other fields than others.
@@ -113,7 +114,7 @@ def _of_gaze(trial: Trial) -> list[FloatArray]:
 
 
 def _right(rows: Rows, shrinkage: float) -> float:
-    """Return how often people are named right in sessions that are left out, half of everybody's at a time."""
+    """Return how often participants are identified in left-out sessions, half of each participant's at a time."""
     occasion, of_person = rows.occasions()
     turn = np.zeros(len(of_person), np.int64)  # every other session of a person
     for person in range(len(rows.people)):

@@ -18,7 +18,7 @@ from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
 @RECOGNISERS.register("lda")
 @dataclass(frozen=True, slots=True)
 class Lda(Recogniser):
-    """Many features of a window, and the directions in which people differ more than one person varies.
+    """Many features of a window, and the directions in which participants differ more than one participant varies.
 
     Attributes:
         groups: Which groups of features; ``("events",)`` for fixations and saccades alone.
@@ -47,7 +47,7 @@ class Lda(Recogniser):
         return self.allow
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials; nothing is drawn, so the seed changes nothing.
+        """Learn the participants of the reference trials; nothing is drawn, so the seed changes nothing.
 
         Raises:
             InputError: If there is too little to learn from.

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two networks of radial basis functions, one for fixations and one for saccades (George & Routray 2016).
 
-Every event is a row of features. Each person's events are gathered around some centres by k-means; how near an event
-is to all centres goes through one linear layer, solved by least squares, that says whose it is. Scores of all events
-of a window are averaged, and both networks' are summed.
+Every event is a row of features. Each participant's events are gathered around some centres by k-means; how near an
+event is to all centres goes through one linear layer, solved by least squares, that says whose it is. Scores of all
+events of a window are averaged, and both networks' are summed.
 
 What the paper does not state is ours: Gaussian bells as wide as the mean distance between an event and its centre,
-a little ridge in the least squares, and people weighing the same.
+a little ridge in the least squares, and participants weighing the same.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _ALLOWED = ("position", "pupil")
 @RECOGNISERS.register("rbf")
 @dataclass(frozen=True, slots=True)
 class Rbf(Recogniser):
-    """Fixations and saccades one by one, told apart by their nearness to everybody's typical ones.
+    """Fixations and saccades one by one, told apart by their nearness to each participant's typical ones.
 
     Attributes:
         allow: What it may look at beside movement: ``position`` and ``pupil`` add where a fixation lies and how wide
             the pupil is during it.
         seconds: How long a window is.
         step: How much later the next window begins.
-        centres: How many typical events each person has, in each network.
+        centres: How many typical events each participant has, in each network.
         ridge: How much the linear layer is held back, relative to the mean of its diagonal.
         rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
             recorded.
@@ -73,7 +73,7 @@ class Rbf(Recogniser):
         return self.allow
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials.
+        """Learn the participants of the reference trials.
 
         Raises:
             InputError: If no reference trial has a fixation.
@@ -135,7 +135,7 @@ class Rbf(Recogniser):
 
 
 def _k_means(rows: FloatArray, centres: int, seed: int, person: int) -> tuple[FloatArray, FloatArray]:
-    """Return centres of one person's events and how wide each one's bell is: the mean distance of its events."""
+    """Return centres of one participant's events and how wide each one's bell is: the mean distance of its events."""
     rng = generator(seed, Purpose.STREAM, "k-means", person)
     found = rows[rng.choice(len(rows), size=min(centres, len(rows)), replace=False)]
     for _ in range(_ROUNDS):

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What guesses the gaze before the veil, shared by threats."""
+"""What guesses the gaze before the mechanism, shared by threats."""

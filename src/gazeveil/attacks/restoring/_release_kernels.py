@@ -111,8 +111,8 @@ def recovered(
         t: Times.
         x: What was shown.
         y: The other coordinate.
-        which: Room for the numbers of samples.
-        points: Room for x, y and variance.
+        which: Space for the numbers of samples.
+        points: Space for x, y and variance.
     """
     found = 0
     kept = np.zeros((2, 4))

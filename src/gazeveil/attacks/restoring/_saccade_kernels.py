@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze that drifts and jumps, seen through a veil: exact smoothing on a grid of places, one axis, compiled.
+"""Gaze that drifts and jumps, seen through a mechanism: exact smoothing on a grid of places, one axis, compiled.
 
 Between two samples gaze drifts a little (three neighbouring places) or makes a saccade, whose size has an exponential
 distribution. Both steps cost a fixed effort for each place, so a stream takes samples times places.
@@ -31,7 +31,7 @@ def _step(chance: FloatArray, spread: float, jump: float, keep: float, out: Floa
         spread: The variance of drift, in squared places.
         jump: The chance of a saccade.
         keep: By how much a saccade to the next place is less likely.
-        out: Room for the result.
+        out: Space for the result.
         work: Room.
     """
     count = len(chance)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gazeveil.attacks.threats.exemplars import ExemplarNetwork
 
 _HELD_OUT = 5
-"""Of how many people one judges."""
+"""Of how many participants one judges."""
 
 
 def trained(attack: ExemplarNetwork, exemplars: Sequence[Exemplar], seed: int) -> Callable[[Trial], Gaze]:
@@ -98,8 +98,8 @@ def _windows(
 ) -> tuple[FloatArray, FloatArray, BoolArray, BoolArray]:
     """Return windows of veiled and raw gaze, each a fifth later than the last, where gaze was there, and which judge.
 
-    No sample is both learnt from and judged by. Every fifth person judges. Where there are fewer than five, the end of
-    each exemplar does, if it is two windows long; a window that reaches across the border is left out.
+    No sample is both learnt from and judged by. Every fifth participant judges. Where there are fewer than five, the
+    end of each exemplar does, if it is two windows long; a window that reaches across the border is left out.
     """
     everybody = sorted({exemplar.raw.person for exemplar in exemplars})
     judges = set(everybody[_HELD_OUT // 2 :: _HELD_OUT]) if len(everybody) >= _HELD_OUT else set()

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which samples a veil gave away, how noisy, and when: what an app that knows the policy works out from the output."""
+"""Which samples a mechanism gave away, how noisy, and when.
+
+What an app that knows the policy works out from the output.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of eyes, put to use against a veil: they rest, drift a little, and jump.
+"""What is known of eyes, put to use against a mechanism: they rest, drift a little, and jump.
 
-This is public knowledge, the same for everybody. It is sharper than a Gaussian process: between two saccades gaze stays
+This is public knowledge, the same for everyone. It is sharper than a Gaussian process: between two saccades gaze stays
 where it is, so all that is seen there is about one place.
 """
 

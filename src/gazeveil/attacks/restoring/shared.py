@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all attacks share that guess the gaze before the veil: gaps, angles that come round, and the way back.
+"""What all attacks share that guess the raw gaze: gaps, angles that come round, and the way back.
 
 A guess has as many samples as what was veiled, at the same times, and is missing where that is missing.
 """
@@ -28,7 +28,7 @@ LEAST_SAMPLES: Final = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restoration(Prepared):
-    """An attack that turns a veiled trial into a guess of the gaze before the veil.
+    """An attack that turns a veiled trial into a guess of the gaze before the mechanism.
 
     Attributes:
         guess: Gets a trial without name and without gaps, angles unwound; returns gaze of the same length.
@@ -67,7 +67,7 @@ def around(yaw: FloatArray) -> FloatArray:
 
 
 def in_degrees(mechanism: SampleMechanism | None) -> SampleMechanism:
-    """Return the mechanism, if it veils what trials hold: two coordinates in degrees.
+    """Return the mechanism, if it works on what trials hold: two coordinates in degrees.
 
     Raises:
         OptionError: If it does not.
@@ -76,8 +76,8 @@ def in_degrees(mechanism: SampleMechanism | None) -> SampleMechanism:
         raise InternalError("an attack that is granted the mechanism got none")
     if mechanism.space.unit != "deg" or mechanism.space.axes != 2:
         raise OptionError(
-            f"trials are in degrees, but {mechanism.name} veils gaze in {mechanism.space.unit}",
-            hint="make the veil for a Sphere, for example Sphere(100, 80)",
+            f"trials are in degrees, but {mechanism.name} works in {mechanism.space.unit}",
+            hint="make the mechanism for a Sphere, for example Sphere(100, 80)",
         )
     return mechanism
 
@@ -92,7 +92,7 @@ def fitting(attack: Attack, knowledge: Knowledge) -> SampleMechanism:
     """Return the mechanism that an attack was granted, if the attack has something to do against it.
 
     Raises:
-        OptionError: If it has nothing to do, or the mechanism veils something else than trials hold.
+        OptionError: If it has nothing to do, or the mechanism mechanisms something else than trials hold.
     """
     mechanism = in_degrees(knowledge.mechanism)
     if not attack.fits(mechanism):

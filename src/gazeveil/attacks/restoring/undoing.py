@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Veils that are known filters, undone exactly (erratum W3); of a chain, as many of its last members as can be."""
+"""Mechanisms that are known filters, undone exactly (erratum W3); of a chain, as many of its last members as can be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def undo(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray
 
 
 def _undo_smoothing(mechanism: LinearSmoothing, values: FloatArray) -> FloatArray:
-    """Undo smoothing. Whoever came in later than the zeros that a veil began with would see a wild start."""
+    """Undo smoothing. Whoever came in later than the zeros that a mechanism began with would see a wild start."""
     from_the_start = undo_smoothing(values, mechanism.window, start_with=mechanism.start_with)
     if mechanism.start_with == "first":
         return from_the_start
@@ -70,7 +70,9 @@ def _comes_off(mechanism: SampleMechanism) -> bool:
 
 
 def undo_kalman(mechanism: KalmanSmoothing, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:
-    """Return the samples that a Kalman veil was given: its gains follow from the times, so each step is a division.
+    """Return the samples that a Kalman mechanism was given.
+
+    Its gains follow from the times, so each step is a division.
 
     Where gaze was missing the belief stood still, to the last bit; there the belief is the best guess.
     """

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A trained network made fit for a veil: a last linear layer, learnt on strangers behind it, if that helps.
+"""A trained network adapted to a mechanism: a last linear layer, learnt on strangers behind it, if that helps.
 
-Behind a veil some directions of an embedding tell more of the noise than of the person. How embeddings of one person
-vary is learnt from strangers, and that variation is evened out (within-class covariance normalisation, Hatch, Kajarekar
-and Stolcke 2006), so that a cosine counts what is left of people. How far to go is tried on strangers who had no part
-in the learning; to leave everything as it is, is one of the ways.
+Behind a mechanism some directions of an embedding tell more of the noise than of the participant. How embeddings of one
+participant vary is learnt from strangers, and that variation is evened out (within-class covariance normalisation,
+Hatch, Kajarekar and Stolcke 2006), so that a cosine counts what is left of participants. How far to go is tried on
+strangers who had no part in the learning; to leave everything as it is, is one of the ways.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHRINKAGES: Final = (1.0, 0.5, 0.2, 0.05)
 """The share of variation that is taken to be the same in all directions; 1 leaves embeddings as they are."""
 
 Rows = Mapping[str, Mapping[str, FloatArray]]
-"""Embeddings by person and session."""
+"""Embeddings by participant and session."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ def adapted(
     """Learn the layer.
 
     Raises:
-        InputError: If there are fewer than four people with windows in two sessions.
+        InputError: If there are fewer than four participants with windows in two sessions.
     """
     found: dict[str, dict[str, FloatArray]] = {}
     for trial in strangers:
@@ -74,7 +74,7 @@ def adapted(
             mine[trial.session] = np.concatenate([mine[trial.session], rows]) if trial.session in mine else rows
     whole = {person: mine for person, mine in found.items() if len(mine) > 1}
     if len(whole) < 4:
-        raise InputError("a layer is learnt from four people at least, with usable windows in two sessions each")
+        raise InputError("a layer is learnt from four participants at least, with usable windows in two sessions each")
     names = sorted(whole)
     halves = [{name: whole[name] for name in names[half::2]} for half in (0, 1)]
     rights = [sum(_right(layer_of(halves[half], share), halves[1 - half]) for half in (0, 1)) for share in SHRINKAGES]
@@ -82,7 +82,7 @@ def adapted(
 
 
 def layer_of(people: Rows, shrinkage: float) -> FloatArray:
-    """Return what evens out how embeddings of one person vary."""
+    """Return what evens out how embeddings of one participant vary."""
     everybody = [np.concatenate(list(mine.values())) for mine in people.values()]
     own = np.concatenate([rows - rows.mean(axis=0) for rows in everybody])
     within = own.T @ own / len(own)
@@ -93,7 +93,7 @@ def layer_of(people: Rows, shrinkage: float) -> FloatArray:
 
 
 def _right(layer: FloatArray, people: Rows) -> float:
-    """Return the share of windows of a last session that are nearest to their own person's first."""
+    """Return the share of windows of a last session that are nearest to their own participant's first."""
     first = [mine[min(mine)] @ layer for mine in people.values()]
     owner = np.repeat(np.arange(len(first)), [len(rows) for rows in first])
     last = [mine[max(mine)] @ layer for mine in people.values()]

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People whom anybody can make: simulated strangers, before and behind a veil. They need no grant but the mechanism."""
+"""Participants whom anyone can make: simulated strangers, before and behind a mechanism.
+
+They need no grant but the mechanism.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from gazeveil.simulate.tracker import TRACKERS
 
 @lru_cache(maxsize=4)
 def strangers(rate_hz: float, people: int, sessions: int, seconds: float, seed: int) -> tuple[Trial, ...]:
-    """Return simulated people in a headset at this rate, a scene a session, without pupil."""
+    """Return simulated participants in a headset at this rate, a scene a session, without pupil."""
     tracker = replace(TRACKERS["headset"], rate_hz=min(max(rate_hz, 1.0), 1000.0))
     study = SimulatedStudy(people, 1, sessions, tracker=tracker, seconds=seconds, seed=seed)
     return tuple(trial.with_gaze(trial.x, trial.y) for trial in simulated_trials(study))
@@ -27,7 +30,7 @@ def strangers(rate_hz: float, people: int, sessions: int, seconds: float, seed: 
 def veiled_strangers(
     mechanism: SampleMechanism, rate_hz: float, people: int, sessions: int, seconds: float, seed: int
 ) -> tuple[Exemplar, ...]:
-    """Return them before and behind the veil, with noise of the attacker's own."""
+    """Return them before and behind the mechanism, with noise of the attacker's own."""
     source = NoiseSource.seeded(seed)
     return tuple(
         Exemplar(trial, veiled_by(mechanism, trial, source.spawn(f"stranger-{number}")))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything: an attacker who knows the policy, works out the state, has exemplars, and takes what works best.
 
-Which one that is, is found out on the people of the exemplars, never on those who are asked about.
+Which one that is, is found out on the participants of the exemplars, never on those who are asked about.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from gazeveil.samples.mechanism import SampleMechanism
 class Adaptive(Attack):
     """The strongest of all other attacks, as judged on the exemplars.
 
-    The people of the exemplars are parted in two halves. Each attack learns from one half and is tried on the other,
-    and the reverse: people are enrolled from one session and asked about in another. The attack that ranks the right
-    person highest (mean over windows of one over the rank, which tells more from few people than hits do) is taken, and
-    learns from all exemplars. If the exemplars do not have the same people in two sessions, the attack that gets
-    closest to their raw gaze is taken.
+    The participants of the exemplars are parted in two halves. Each attack learns from one half and is tried on the
+    other, and the reverse: participants are enrolled from one session and asked about in another. The attack that ranks
+    the right participant highest (mean over windows of one over the rank, which tells more from few participants than
+    hits do) is taken, and learns from all exemplars. If the exemplars do not have the same participants in two
+    sessions, the attack that gets closest to their raw gaze is taken.
 
-    The state of the veil is worked out from its output (`restoring.releases`), so it need not be granted.
+    The state of the mechanism is worked out from its output (`restoring.releases`), so it need not be granted.
 
     Attributes:
         candidates: Names of attacks to choose from; none means all others that fit. ``none`` is to do nothing.
-        judge: The recogniser that people of the exemplars are told apart with.
-        most_trials: No more trials than this of each session are used for choosing, spread over people.
+        judge: The recogniser that participants of the exemplars are told apart with.
+        most_trials: No more trials than this of each session are used for choosing, spread over participants.
     """
 
     name: ClassVar[str] = "adaptive"
@@ -78,7 +78,7 @@ class Adaptive(Attack):
         Those that lack a package, or cannot learn from exemplars so short or so few, are left out.
 
         Raises:
-            InputError: If no candidate fits the veil, or none can be tried on these exemplars.
+            InputError: If no candidate fits the mechanism, or none can be tried on these exemplars.
         """
         names = self.candidates or (NOTHING.name, *(name for name in ATTACKS.names() if name != self.name))
         trial = _Trials(mechanism, tuple(exemplars), self.judge, self.most_trials, seed)
@@ -119,7 +119,7 @@ NOTHING = _DoNothing()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trials:
-    """Exemplars of people, parted in halves, on which attacks are tried."""
+    """Exemplars of participants, parted in halves, on which attacks are tried."""
 
     mechanism: SampleMechanism
     exemplars: tuple[Exemplar, ...]
@@ -128,7 +128,10 @@ class _Trials:
     seed: int
 
     def score(self, attack: Attack) -> float:
-        """Return the mean of one over the right person's rank; without two sessions, minus the error in degrees."""
+        """Return the mean of one over the right participant's rank.
+
+        Without two sessions, minus the error in degrees.
+        """
         people = sorted({exemplar.raw.person for exemplar in self.exemplars})
         halves = {person: number % 2 for number, person in enumerate(people)}
         parts = [[one for one in self.exemplars if halves[one.raw.person] == half] for half in (0, 1)]
@@ -137,7 +140,7 @@ class _Trials:
         elif len(people) > 1:
             ready = [attack.prepare(self._knowledge(part), self.seed) for part in reversed(parts)]
         else:
-            raise InputError("choosing needs exemplars of two people at least")
+            raise InputError("choosing needs exemplars of two participants at least")
         sessions = sorted({one.raw.session for one in self.exemplars})
         in_both = {one.raw.person for one in self.exemplars if one.raw.session == sessions[0]}
         asked = [one for one in self.exemplars if one.raw.session == sessions[-1] and one.raw.person in in_both]
@@ -160,7 +163,7 @@ class _Trials:
         return Knowledge(self.mechanism, tuple(exemplars) or None)
 
     def _some(self, exemplars: Iterable[Exemplar]) -> list[Exemplar]:
-        """Return some of them: everybody's first before anybody's second."""
+        """Return some of them: each participant's first before anyone's second."""
         seen: dict[str, int] = {}
         ranked: list[tuple[int, int, Exemplar]] = []
         for one in exemplars:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Black box with exemplars: the best linear filter from veiled to raw gaze, learnt from other people's gaze.
+"""Black box with exemplars: the best linear filter from veiled to raw gaze, learnt from other participants' gaze.
 
-It needs far fewer exemplars than a network, and where a veil is itself a filter there is nothing better to learn.
+It needs far fewer exemplars than a network, and where a mechanism is itself a filter there is nothing better to learn.
 """
 
 from __future__ import annotations

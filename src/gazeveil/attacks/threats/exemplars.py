@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Black box with exemplars: a network learns from other people's gaze how to get back behind the veil.
+"""Black box with exemplars: a network learns from other participants' gaze how to get back behind the mechanism.
 
 Wilson 2024, section 5.2: four blocks of [convolution, batch normalisation, tanh], five seconds in and out. Channels,
 kernels, loss and epochs are not given there (erratum W9); those here are ours.
@@ -25,8 +25,8 @@ class ExemplarNetwork(Attack):
 
     Each window is taken relative to the median of its veiled gaze, and in units of how far raw gaze gets from that
     among the exemplars, since tanh ends at ±1. Windows of a query overlap by half and are blended. Nothing of the query
-    is learnt from. Every fifth person of the exemplars is kept aside (of fewer than five, the end of each exemplar),
-    and the epoch that is best there is taken.
+    is learnt from. Every fifth participant of the exemplars is kept aside (of fewer than five, the end of each
+    exemplar), and the epoch that is best there is taken.
 
     Attributes:
         seconds: How long a window is.

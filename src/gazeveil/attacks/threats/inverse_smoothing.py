@@ -32,7 +32,8 @@ class InverseSmoothing(Attack):
 
     The inverse of smoothing is stable, but it makes rounding errors larger, at high frequencies most. How much larger
     is known, so a Wiener filter takes out what is more rounding than gaze. Without rounding the inverse is so exact
-    that it shows which samples the tracker gave twice, and where the veil held the last gaze because there was none.
+    that it shows which samples the tracker gave twice, and where the mechanism held the last gaze because there was
+    none.
 
     Attributes:
         quantum: To which step released numbers were rounded, in degrees; None finds out by looking at them.

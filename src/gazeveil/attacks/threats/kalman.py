@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: the smoother that is matched to the veil's noise, offline, with all of the stream at hand.
+"""White box: the smoother that is matched to the mechanism's noise, offline, with all of the stream at hand.
 
-A live veil filters forwards. An attacker takes that filter off, for what it was fed can be read off its output, and
-smooths in both directions with a model of gaze that is fitted to the stream itself.
+A live mechanism filters forwards. An attacker takes that filter off, for what it was fed can be read off its output,
+and smooths in both directions with a model of gaze that is fitted to the stream itself.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class MatchedSmoother(Attack):
     """Noisy points read off the output, then a Rauch-Tung-Striebel smoother with their known variances.
 
     Gaze is an Ornstein-Uhlenbeck process on each axis. Its spread and its time are weighed by how likely they make this
-    very stream (Bayesian averaging over a grid), so nothing else need be known about the person. Where the veil itself
-    looks back, its output is put back in time; filters and rules for edges behind the veil are taken off first. What a
-    veil gives away by *not* releasing anything is not used.
+    very stream (Bayesian averaging over a grid), so nothing else need be known about the participant. Where the
+    mechanism itself looks back, its output is put back in time; filters and rules for edges behind the mechanism are
+    taken off first. What a mechanism gives away by *not* releasing anything is not used.
 
     Attributes:
         scale: By how much the noise is taken to be wider than it is; 1 is matched.
@@ -57,7 +57,7 @@ class MatchedSmoother(Attack):
             raise OptionError(f"scale must be above 0, not {self.scale!r}")
 
     def fits(self, mechanism: SampleMechanism) -> bool:
-        """Whether noisy points can be read off, or the veil looks back."""
+        """Whether noisy points can be read off, or the mechanism looks back."""
         last = noisy_part(mechanism)
         return last is not None and (gives_releases(last) or isinstance(last, StreamMechanism))
 

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: not what a clocked veil releases, but when. If releases wait for gaze, people differ in how late they are.
+"""White box: not what a clocked mechanism releases, but when.
+
+If releases wait for gaze, participants differ in how late they are.
 
 Releases are read off the output exactly, so their delays are, too: blinks, and how often the tracker loses an eye. Our
-`clock` once waited for gaze, and this attack named people behind it. It no longer does (docs/proofs/gaze-stream.md), so
-the attack finds nothing there but where time stamps themselves have gaps. It is kept to show that.
+`clock` once waited for gaze, and this attack identified participants behind it. It no longer does
+(docs/proofs/gaze-stream.md), so the attack finds nothing there but where time stamps themselves have gaps. It is kept
+to show that.
 """
 
 from __future__ import annotations
@@ -32,14 +35,16 @@ from gazeveil.types import FloatArray
 @ATTACKS.register("late-releases")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateReleases(Attack):
-    """People are told apart by when releases are late, and by nothing else; no point that was released is looked at.
+    """Participants are told apart by when releases are late, and by nothing else.
+
+    No point that was released is looked at.
 
     The recogniser that is given is not used: how often and how long gaze is lost is compared as `fisher` compares it,
-    on both sides of the veil as far as it shows there.
+    on both sides of the mechanism as far as it shows there.
 
     Attributes:
-        draws: How often each reference trial is veiled. Delays are the same each time unless releases cannot be told;
-            two draws make two rows of even a single window.
+        draws: How often each reference trial is veiled. Delays are the same each time unless releases cannot be
+            reported; two draws make two rows of even a single window.
     """
 
     name: ClassVar[str] = "late-releases"
@@ -52,7 +57,7 @@ class LateReleases(Attack):
         object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
 
     def fits(self, mechanism: SampleMechanism) -> bool:
-        """Whether the veil releases by the clock and does not look back."""
+        """Whether the mechanism releases by the clock and does not look back."""
         last = noisy_part(mechanism)
         return isinstance(last, Clock) and last.delay == 0
 
@@ -70,7 +75,7 @@ class _Behind(VeiledReference):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Delays(Recogniser):
-    """People by when gaze was lost, as far as releases tell."""
+    """Participants by when gaze was lost, as far as releases tell."""
 
     name: ClassVar[str] = "delays"
 
@@ -82,7 +87,7 @@ class _Delays(Recogniser):
         return frozenset()
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn how people lose gaze."""
+        """Learn how participants lose gaze."""
         gallery = Fisher(groups=("losses",)).enrol([lost_of(self.mechanism, trial) for trial in reference], seed)
         return ScoredGallery(gallery.people, lambda query: gallery.windows(lost_of(self.mechanism, query)))
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: take the veil off the query, and put the reference through the same: veiled, then unveiled.
+"""White box: take the mechanism off the query, and put the reference through the same: veiled, then unveiled.
 
-What is guessed is never quite raw gaze; it lacks tremor, or is too smooth. So a recogniser does better if everybody it
-knows has been through the same veil and the same guessing.
+What is guessed is never quite raw gaze; it lacks tremor, or is too smooth. So a recogniser does better if everyone it
+knows has been through the same mechanism and the same guessing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 
 BEST_FIRST: Final = ("inverse-smoothing", "spatial-dither", "saccade-model", "wiener")
-"""The first of these that fits a veil is used against it; the last fits all."""
+"""The first of these that fits a mechanism is used against it; the last fits all."""
 
 
 @ATTACKS.register("mirrored")

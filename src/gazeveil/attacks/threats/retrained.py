@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: a recogniser that has learnt what people look like behind the veil.
+"""White box: a recogniser that has learnt what participants look like behind the mechanism.
 
-The reference goes through the mechanism many times, so the recogniser enrols what the veil leaves of a person and not
-what one draw of noise made of them. One with a model of its own is also trained further, on strangers behind the veil.
+The reference goes through the mechanism many times, so the recogniser enrols what the mechanism leaves of a participant
+and not what one draw of noise made of them. One with a model of its own is also trained further, on strangers behind
+the mechanism.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _USUAL_HZ = 90.0
 @ATTACKS.register("retrained")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrained(Attack):
-    """The query as it is, against many draws of the reference, with a recogniser trained behind the veil.
+    """The query as it is, against many draws of the reference, with a recogniser trained behind the mechanism.
 
     Recognisers that learn from the reference alone (features with a discriminant, a forest or a network) are trained on
     veiled gaze by enrolling it. `Recogniser.trained_on` does it for those with a model.
@@ -70,7 +71,7 @@ class _Behind(VeiledReference):
         return VeiledReference.query(self, veiled)
 
     def recogniser(self, given: Recogniser) -> Recogniser:
-        """Return the recogniser after training on simulated strangers behind the veil."""
+        """Return the recogniser after training on simulated strangers behind the mechanism."""
         if type(given).trained_on is Recogniser.trained_on:
             return given  # it has no model, so there is no need to simulate anybody
         rate = self.rates[0] if self.rates else _USUAL_HZ

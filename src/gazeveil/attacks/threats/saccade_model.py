@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: the veil's noise is known, and so is that eyes rest and jump. The strongest of our filters."""
+"""White box: the mechanism's noise is known, and so is that eyes rest and jump. The strongest of our filters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ROUNDER = 0.866  # (1 + r / s) exp(-r / s) has the variance of planar Laplace n
 class SaccadeModel(Attack):
     """The expected gaze under a hidden Markov model of drift and saccades, with the noise of the mechanism.
 
-    Noisy points are read off the output as the matched smoother does. Each axis is smoothed by itself. What a veil
+    Noisy points are read off the output as the matched smoother does. Each axis is smoothed by itself. What a mechanism
     gives away by *not* releasing anything is not used.
     """
 

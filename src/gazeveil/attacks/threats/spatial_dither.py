@@ -44,7 +44,7 @@ class SpatialDither(Attack):
             raise OptionError(f"dither must be above 0 degrees, not {self.dither!r}")
 
     def fits(self, mechanism: SampleMechanism) -> bool:
-        """Whether the veil is a grid, or ends with one behind which there are only filters."""
+        """Whether the mechanism is a grid, or ends with one behind which there are only filters."""
         return isinstance(noisy_part(mechanism), SpatialGrid)
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:

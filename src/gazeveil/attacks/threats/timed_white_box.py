@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box against a clocked veil, with what its clock gives away: gaze that was lost is missing again on both sides.
+"""White box against a clocked mechanism, with what its clock gives away.
+
+Gaze that was lost is missing again on both sides.
 
 Like `white-box`, and what `late-releases` reads off the times of releases comes on top.
 """

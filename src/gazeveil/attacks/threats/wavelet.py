@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Black box: denoise without knowing anything of the veil (Wilson 2024, section 5.2)."""
+"""Black box: denoise without knowing anything of the mechanism (Wilson 2024, section 5.2)."""
 
 from __future__ import annotations
 

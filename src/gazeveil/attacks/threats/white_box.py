@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: veil the reference too, so that like is compared with like (Wilson 2024, section 5.2)."""
+"""White box: mechanism the reference too, so that like is compared with like (Wilson 2024, section 5.2)."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class WhiteBox(Attack):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VeiledReference(Prepared):
-    """Enrols what the veil makes of the reference.
+    """Enrols what the mechanism makes of the reference.
 
     Attributes:
-        mechanism: The veil's.
+        mechanism: The mechanism's.
         draws: How often.
         seed: Of the attacker's own noise.
     """
@@ -57,11 +57,11 @@ class VeiledReference(Prepared):
         return veiled.anonymous()
 
     def reference(self, raw: Trial) -> Trial:
-        """Return the trial behind the veil, once."""
+        """Return the trial behind the mechanism, once."""
         return self._draw(raw, 0)
 
     def references(self, raw: Trial) -> tuple[Trial, ...]:
-        """Return the trial behind the veil, as often as asked; once if the veil draws no noise."""
+        """Return the trial behind the mechanism, as often as asked; once if the mechanism draws no noise."""
         draws = self.draws if self.mechanism.draws_noise else 1
         return tuple(self._draw(raw, number) for number in range(draws))
 

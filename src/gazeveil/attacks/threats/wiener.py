@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: the best linear filter against a veil, found by running the veil on simulated strangers.
+"""White box: the best linear filter against a mechanism, found by running the mechanism on simulated strangers.
 
 For any mechanism, however it works, there is a linear filter that leaves the least squared error on average (Wiener).
 It follows from spectra: what gaze and its veiled form have in common, by what the veiled form has in all.
@@ -91,7 +91,7 @@ def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, Flo
             common += was * np.conj(seen)
             whole += np.abs(seen) ** 2
     if not apart:
-        raise InputError("the veil shows nothing of anybody: there is no filter to learn")
+        raise InputError("the mechanism shows nothing: there is no filter to learn")
     answer = common / np.maximum(whole, 1e-12 * whole.max(axis=1, keepdims=True) + 1e-300)
     taps = np.roll(np.fft.irfft(answer, size), size // 2, axis=1) * fade  # far taps are the least sure ones
     return taps, np.mean(apart, axis=0)

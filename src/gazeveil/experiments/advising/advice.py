@@ -41,14 +41,14 @@ class Harm(StrEnum):
         """What an attacker asks."""
         return {
             Harm.REIDENTIFICATION: "who is it?",
-            Harm.ATTRIBUTE: "what kind of person is it?",
-            Harm.MEMBERSHIP: "did this person take part?",
+            Harm.ATTRIBUTE: "what kind of participant is it?",
+            Harm.MEMBERSHIP: "did this participant take part?",
         }[self]
 
 
 _RIGHT: Final = {
     **dict.fromkeys(("accuracy", "identified", "linked"), "was right in {} of 100 attempts"),
-    "auc": "told the two cases apart in {} of 100 pairs",
+    "auc": "distinguished the two cases in {} of 100 pairs",
 }
 """What a metric means, where it counts something."""
 
@@ -206,8 +206,8 @@ def level_in_words(
     sure = 1 / (1 + math.exp(-float(counted)))
     fails = f", except with a chance of at most δ = {float(delta):g}" if delta else ""
     return (
-        f"{strength_of(epsilon, neighbours)} (ε = {in_digits(epsilon)}): somebody who was undecided (50 %) can become "
-        f"at most {math.ceil(1000 * sure) / 10:.1f} % sure{fails}. ε is for {of}"
+        f"{strength_of(epsilon, neighbours)} (ε = {in_digits(epsilon)}): an attacker who was undecided (50 %) can "
+        f"become at most {math.ceil(1000 * sure) / 10:.1f} % sure{fails}. ε is for {of}"
     )
 
 

@@ -92,24 +92,24 @@ def by_level(wanted: SampleMechanism) -> Distance:
 
 
 def of_identification(found: Identification) -> Success:
-    """Return what the packaged table of identification says about a veil."""
+    """Return what the packaged table of identification says about a mechanism."""
     row = found.row
     behind = {
-        "measured": "behind this veil at this level",
+        "measured": "behind this mechanism at this level",
         "nearest": "behind the nearest level measured that is no stronger",
-        "no veil": "without any veil: nothing nearer was measured",
+        "no veil": "from raw gaze: nothing nearer was measured",
     }[found.relation]
     attack = f"`{row.recogniser}`" + (f" with `{row.attack}`" if row.attack else "")
     return Success(
         attack=attack,
-        threat=row.threat_model if row.attack else f"{row.known} of everybody",
+        threat=row.threat_model if row.attack else f"{row.known} of all participants",
         metric="accuracy",
         value=row.rate,
         low=row.interval[0],
         high=row.interval[1],
         chance=row.chance,
         without=None if found.bare is None else found.bare.rate,
-        where=f"{row.data}, {row.seconds:g} s at a time, {behind}",
+        where=f"{row.data}, {row.seconds:g} s each, {behind}",
         mechanism="" if row.mechanism is None else row.mechanism.name,
     )
 
@@ -133,7 +133,10 @@ def _attacks(table: pl.DataFrame, use: Use, harm: Harm) -> list[dict[str, Any]]:
 
 
 def _strength(row: Mapping[str, Any]) -> tuple[bool, float]:
-    """Return the rank of an attack: a high rate of few people must not hide a lower one that surely beats guessing."""
+    """Return the rank of an attack.
+
+    A high rate of few participants must not hide a lower one that surely beats guessing.
+    """
     floor = _or(row["chance"], 0.0)
     gain = (row["value"] - floor) / (1 - floor) if floor < 1 else 0.0
     return _or(row["low"], row["value"]) > floor, gain

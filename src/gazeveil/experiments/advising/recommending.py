@@ -31,8 +31,8 @@ MOST_PARTICIPANTS: Final = 5_000
 
 ADDS_UP: Final = "a further release from the same participants: its ε adds to this one"
 GROUP: Final = (
-    "what the result says about the group; whoever knows that somebody is like the group may infer the same about "
-    "them, whether they took part or not"
+    "what the result says about the group: if a participant is known to be like the group, the same may be inferred "
+    "about them, whether they took part or not"
 )
 SEVERAL: Final = "several participants at once (a family, a class): for k of them ε is k times as large"
 DECLARED: Final = "what you declare in study.toml: the number of participants, stimuli, screen and durations are public"
@@ -139,7 +139,7 @@ def features(study: Study, harm: Harm, table: pl.DataFrame, forecast: Forecastin
     amount = in_digits(epsilon)
     return _recommended(
         made,
-        f"Publish the mean feature series of all participants at ε = {amount}, not everybody's own series.",
+        f"Publish the mean feature series of all participants at ε = {amount}, not each participant's own series.",
         "gazeveil features design public.parquet --source WORDS --out design.json",
         f"gazeveil features release gaze --mechanism group --design design.json --study study.toml --epsilon {amount} "
         "--out release",
@@ -148,11 +148,11 @@ def features(study: Study, harm: Harm, table: pl.DataFrame, forecast: Forecastin
 
 _GROUP: Final = "group"
 _MECHANISM: Final = {
-    Use.HEATMAP: "exact noise on a sum of everybody's map, each participant with the same weight, and a public prior",
-    Use.FEATURES: "exact noise on a sum of everybody's mean series, in a public design",
+    Use.HEATMAP: "exact noise on the sum of all participants' maps, each with the same weight, and a public prior",
+    Use.FEATURES: "exact noise on the sum of all participants' mean series, in a public design",
 }
 _STORED: Final = {Use.HEATMAP: ("heatmap",), Use.FEATURES: (_GROUP, "low-rank")}
-"""What tables call the mechanism; of features, the grid attacks everybody's own series."""
+"""What tables call the mechanism; of features, the grid attacks each participant's own series."""
 
 
 def _aggregate(
@@ -165,7 +165,9 @@ def _aggregate(
     proxy = (
         "the measured attack asks whether a participant took part; attacks with another question are not counted here",
     )
-    own = ("the measured attack is on everybody's own series, because the mean was not attacked at such a level",)
+    own = (
+        "the measured attack is on each participant's own series, because the mean was not attacked at such a level",
+    )
     return Advice(
         use=use,
         harm=harm,
@@ -213,7 +215,7 @@ def _too_few(made: Advice, forecast: Forecasting, number: int) -> Advice:
 
 
 def _forecast(made: Callable[[], Forecast | None]) -> Forecast | None:
-    """Return a forecast; None where so many participants or such a δ allow no release."""
+    """Return a forecast; None where this many participants or such a δ allow no release."""
     try:
         return made()
     except GazeveilError:

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Advice about gaze itself: live to an app, or as published recordings.
 
-What is guaranteed there is where somebody looked within a window of time, not who it is. So identity and traits can
-only be answered by what attacks achieved, and membership not at all: whoever gets a recording knows that there is one.
+What is guaranteed there is where a participant looked within a window of time, not who it is. So identity and traits
+can only be answered by what attacks achieved, and membership not at all: whoever gets a recording knows that there is
+one.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame) -> Advice:
 
 def _always_a_member(use: Use) -> Advice:
     reason = {
-        Use.LIVE: "an app that gets live gaze knows that somebody is there",
-        Use.DATASET: "every participant has recordings of their own in it, and whoever finds one knows who took part",
+        Use.LIVE: "an app that gets live gaze knows that a participant is there",
+        Use.DATASET: "it holds recordings of every participant, and each shows that the participant took part",
     }[use]
     return Advice(
         use=use,
@@ -113,8 +114,8 @@ def _advice(use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) ->
         utility=plan.forecast,
         attack=_attack(plan, harm, table),
         bound=(
-            f"every attack on where somebody looked in one window of {window:g} s is bounded as the level says; "
-            "nothing is proven about who it is or what kind of person"
+            f"every attack on where a participant looked in one window of {window:g} s is bounded as the level says; "
+            "nothing is proven about identity or attributes"
         ),
         unprotected=(*_UNPROTECTED, *_BY_USE[use]),
     )
@@ -124,9 +125,9 @@ def _identified_after_all(found: Advice, name: str, identified: Success | None) 
     how = "was not measured" if identified is None else "does surely better than guessing"
     refused = found.refused(
         f"Nothing fits: at the strongest level that is still useful ({name}) no measured attack on attributes surely "
-        f"beats guessing, but identification {how}, and whoever is identified is known with all attributes.",
+        f"beats guessing, but identification {how}, and with the identity all attributes are known.",
         _AGGREGATES,
-        "it would fit only where nobody else can have gaze of the same participants under their names",
+        "it would fit only if no one else can have gaze of the same participants with their names",
     )
     return refused if identified is None else replace(refused, notes=(f"identification: {identified.in_words()}",))
 
@@ -140,7 +141,7 @@ def _attack(plan: Plan, harm: Harm, table: pl.DataFrame) -> Success | None:
 
 
 def _mechanism(plan: Plan) -> StreamMechanism:
-    """Return the veil on the first screen."""
+    """Return the mechanism on the first screen."""
     return next(iter(plan.measurement.on_screens.values()))  # type: ignore[attr-defined,no-any-return]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what is inferred about people: behind veils, and from geometry."""
+"""Draws what is inferred about participants: behind mechanisms, and from geometry."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.attributes import geometry, veiled
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, RED
+from gazeveil.pictures import BLUE, RED, canvas, legend_below, png
 
 
 def behind_veils(rows: Sequence[veiled.Row]) -> bytes:
-    """Draw macro F1 of every question behind every veil, a panel for each set and question."""
+    """Draw macro F1 of every question behind every mechanism, a panel for each set and question."""
     panels = list(dict.fromkeys((row.people, row.question) for row in rows))
     plot, axes = canvas(4.2 * len(panels), 4.2, 1, len(panels), squeeze=False)
     for place, panel in zip(axes[0], panels, strict=True):
@@ -25,7 +24,7 @@ def behind_veils(rows: Sequence[veiled.Row]) -> bytes:
         place.set_xticks(range(len(chosen)), [row.veil for row in chosen], rotation=60, ha="right", fontsize=7)
         place.set_title(f"{panel[1]} ({panel[0]})", fontsize=9)
     axes[0][0].set_ylabel("macro F1")
-    axes[0][0].legend(fontsize=7)
+    legend_below(plot, axes[0][0], fontsize=7)
     return png(plot, dpi=80)
 
 
@@ -36,7 +35,7 @@ def from_geometry(rows: Sequence[geometry.Row]) -> bytes:
     names = [f"{row.question}, {row.left_out} left out\n{' + '.join(row.sees)}" for row in rows]
     axes.set_xticks(range(len(rows)), names, rotation=60, ha="right", fontsize=7)
     axes.set_ylabel("accuracy of identity, macro F1 of attributes")
-    axes.legend(fontsize=8)
+    legend_below(plot, axes)
     return png(plot, dpi=80)
 
 

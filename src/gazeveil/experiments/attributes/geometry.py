@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Identity and attributes from geometry: 18 people in a headset, ten sessions over days (Schuetz and Fiehler 2022).
+"""Identity and attributes from geometry.
+
+18 participants in a headset, ten sessions over days (Schuetz and Fiehler 2022).
 
 Known is how far gaze was off targets, how it jittered, and the distance between the eyes; no samples of gaze. Whoever
-was asked about was enrolled from other days alone. Headset and set-up are nearly the same for all sessions of a person,
-so a part of what is recognised may be the device.
+was asked about was enrolled from other days alone. Headset and set-up are nearly the same for all sessions of a
+participant, so a part of what is recognised may be the device.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ SEEN: Final = (("error",), ("noise",), ("error", "noise"), ("eyes",), ("error", 
 """What attackers may look at."""
 ATTRIBUTES: Final = ("vision", "gender", "age")
 LEFT_OUT: Final[tuple[Literal["session", "person"], ...]] = ("session", "person")
-"""A day of people who are known otherwise, or everything of a person."""
+"""A day of participants who are known otherwise, or everything of a participant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,12 @@ class Row:
     Attributes:
         question: ``identity``, ``vision``, ``gender`` or ``age``.
         sees: What the attacker may look at.
-        left_out: What was left out of training: a day, or the person.
+        left_out: What was left out of training: a day, or the participant.
         measure: ``accuracy`` for identity, ``macro F1`` for attributes.
         value: How well it is answered.
-        value_interval: Where that lies, over people drawn anew.
+        value_interval: Where that lies, over participants resampled.
         guessing: What guessing gives.
-        people: How many people were asked about.
+        people: How many participants were asked about.
         queries: How many sessions.
     """
 
@@ -73,7 +75,7 @@ def trials(sessions: Sequence[TargetSession]) -> list[Trial]:
 
 
 def measure(folder: Path, seed: int = 1, tell: Tell = silent) -> list[Row]:
-    """Ask who it is on another day, and which attributes the person has.
+    """Ask who it is on another day, and which attributes the participant has.
 
     Raises:
         InputError: If the files are not there.

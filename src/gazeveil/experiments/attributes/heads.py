@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who it is from where the head points, with and without a veil on it: 16 people in a headset, four sessions each.
+"""Who it is from where the head points, with and without a mechanism on it.
 
-A veil for the eyes alone beside a bare head is measured against one for both, at the same ε, and against a head that is
-dropped. Whoever was asked about was enrolled from other sessions, behind the same veil. Sessions of a person may be of
-one day, and half of the people saw another room than the rest: guessing the room alone is right once in eight.
+16 participants in a headset, four sessions each.
+
+A mechanism for the eyes alone beside a bare head is measured against one for both, at the same ε, and against a head
+that is dropped. Whoever was asked about was enrolled from other sessions, behind the same mechanism. Sessions of a
+participant may be of one day, and half of the participants saw another room than the rest: guessing the room alone is
+right once in eight.
 """
 
 from __future__ import annotations
@@ -34,10 +37,10 @@ RADIUS, HEAD_RADIUS = Fraction(5), Fraction(10)
 SEES: Final = (("head",), ("gaze",), ("head", "gaze"))
 """What attackers may look at, of what leaves."""
 BARE, EYES_BARE_HEAD, EYES_NO_HEAD, JOINT = (
-    "nothing is veiled",
-    "eyes veiled, head as it is",
-    "eyes veiled, head dropped",
-    "eyes and head veiled together",
+    "raw gaze and head",
+    "eyes protected, head raw",
+    "eyes protected, head dropped",
+    "eyes and head protected together",
 )
 SECONDS: Final = 120.0
 _STEP_S = 0.1
@@ -55,10 +58,10 @@ class Row:
         epsilon: For a window, all that is veiled together; empty if nothing is.
         window: In seconds.
         sees: What the attacker looks at.
-        accuracy: How often it names the right person.
-        accuracy_interval: Where that lies, over people drawn anew.
+        accuracy: How often it names the right participant.
+        accuracy_interval: Where that lies, over participants resampled.
         chance: What guessing gives.
-        people: How many people there are.
+        people: How many participants there are.
         off: By how many degrees what leaves is off, the median: gaze in the head, the head, and gaze in the world,
             which is the head's direction where gaze is not known better; None for what does not leave.
     """

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Identity and traits behind veils, by Kaleido's attacker: figure 12, on people that are at hand.
+"""Identity and traits behind mechanisms, by Kaleido's attacker: figure 12, on participants that are at hand.
 
-The paper's 11 people in VR, with and without contact lenses, are not. In their place:
+The paper's 11 participants in VR, with and without contact lenses, are not. In their place:
 
-- ``vr``: 16 people in four sessions of 90 s in a headset. No trait of them is known; identity alone.
-- ``simulated``: 16 people on four days, 90 s each. Traits are those of the simulator, parted at their median: fast
-  saccades, long fixations, and noisy eyes, which stands for lenses.
+- ``vr``: 16 participants in four sessions of 90 s in a headset. No trait of them is known; identity alone.
+- ``simulated``: 16 participants on four days, 90 s each. Traits are those of the simulator, parted at their median:
+  fast saccades, long fixations, and noisy eyes, which stands for lenses.
 
-One session is left out after the other, and the attacker is trained on the others behind the same veil.
+One session is left out after the other, and the attacker is trained on the others behind the same mechanism.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gazeveil.types import Tell, silent
 
 IDENTITY: Final = "identity"
 TRAITS: Final = {"fast saccades": "saccade_ceiling", "long fixations": "fixation_s", "noisy eyes": "precision_factor"}
-"""Traits of simulated people, by the simulator's own name."""
+"""Traits of simulated participants, by the simulator's own name."""
 SETS: Final = ("vr", "simulated")
 PEOPLE, SESSIONS, SECONDS = 16, 4, 90.0
 _SEED = 8
@@ -40,14 +40,14 @@ _SEED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraitSet:
-    """People whose traits are known.
+    """Participants whose traits are known.
 
     Attributes:
         name: Short name.
         title: What they are.
         plane: What the eyes can reach.
         trials: Their gaze, without pupil.
-        kinds: For every question, the kind of every person.
+        kinds: For every question, the kind of every participant.
     """
 
     name: str
@@ -59,14 +59,14 @@ class TraitSet:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question behind one veil.
+    """One question behind one mechanism.
 
     Attributes:
         people: Name of the set.
         title: What it is.
         question: ``identity``, or a trait.
-        veil: Name of the veil.
-        promise: What it promises, in words.
+        veil: Name of the mechanism.
+        promise: What it guarantees, in words.
         found: How well it is inferred.
     """
 
@@ -83,7 +83,7 @@ class Row:
 
 
 def simulated(people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = SECONDS) -> TraitSet:
-    """Return simulated people with their traits."""
+    """Return simulated participants with their traits."""
     one = simulated_people(people, sessions, seconds, _SEED)
     observers = list(Population(_SEED).observers(people))
     kinds: dict[str, Mapping[str, str]] = {IDENTITY: {person.name: person.name for person in observers}}
@@ -94,7 +94,7 @@ def simulated(people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = S
 
 
 def vr(folder: Path, people: int = PEOPLE, seconds: float = SECONDS) -> TraitSet:
-    """Return the people in the headset, of whom only the name is known."""
+    """Return the participants in the headset, of whom only the name is known."""
     one = vr_people(folder / VR_FOLDER, seconds)
     names = sorted({trial.person for trial in one.trials})[:people]
     kept = without_pupil(trial for trial in one.trials if trial.person in names)
@@ -112,7 +112,7 @@ def trait_sets(
         InputError: If none of them is there.
     """
     if unknown := [name for name in names if name not in SETS]:
-        raise OptionError(f"no set of people is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
+        raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     found = []
     if "vr" in names and data is not None and (data / VR_FOLDER).is_dir():
         found.append(vr(data, people, seconds))
@@ -132,15 +132,15 @@ def measure(
     tell: Tell = silent,
     make: Callable[[str, Geometry], Any] = veil,
 ) -> list[Row]:
-    """Ask all questions behind all veils.
+    """Ask all questions behind all mechanisms.
 
     Args:
-        sets: The people.
-        veils: Names of veils.
+        sets: The participants.
+        veils: Names of mechanisms.
         recogniser: Who infers; ``clusterfix`` by default.
         seed: All noise follows from it.
-        tell: Told how many questions are done.
-        make: What makes a veil of its name, for a plane.
+        tell: Called with how many questions are done.
+        make: What makes a mechanism of its name, for a viewing plane.
     """
     who = RECOGNISERS["clusterfix"]() if recogniser is None else recogniser
     jobs = [(one, name, question) for one in sets for name in veils for question in one.kinds]

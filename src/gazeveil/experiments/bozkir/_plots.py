@@ -7,10 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from gazeveil.experiments.bozkir.figures import Figures
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
-
-_COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, "#8a5fbf", "#20a0a0", "#a06020", "#000000")
+from gazeveil.pictures import COLOURS, GREY, canvas, legend_below, png
 
 
 def correlations(figures: Figures) -> bytes:
@@ -20,12 +17,12 @@ def correlations(figures: Figures) -> bytes:
         rows = [
             (name, values) for name, of_differences, values in figures.correlations if of_differences == differences
         ]
-        for colour, (name, values) in zip(_COLOURS, rows, strict=False):
+        for colour, (name, values) in zip(COLOURS, rows, strict=False):
             factor = figures.factors[name][int(differences)]
             axes.plot(np.arange(len(values)) * 0.5, values, color=colour, label=f"{name}, ε′/ε = {factor:.0f}")
         axes.set_xlabel("seconds after the fifth step")
         axes.set_title(f"Correlation of {title} (share of large saccades)", fontsize=10)
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
     left.set_ylabel("correlation across readers")
     return png(figure)
 
@@ -34,7 +31,7 @@ def errors(figures: Figures) -> bytes:
     """Draw figure 2: the article's error and ours over the stated ε."""
     figure, (left, right) = canvas(11, 4.6, columns=2)
     methods = list(dict.fromkeys(row["method"] for row in figures.errors))
-    for colour, method in zip(_COLOURS, methods, strict=False):
+    for colour, method in zip(COLOURS, methods, strict=False):
         rows = [row for row in figures.errors if row["method"] == method]
         stated = sorted({row["stated_epsilon"] for row in rows})
         for axes, measure in ((left, "nmse"), (right, "range_error")):
@@ -45,7 +42,7 @@ def errors(figures: Figures) -> bytes:
     left.set_yscale("log")
     left.set_ylabel("NMSE as the article defines it")
     right.set_ylabel("error as a part of the declared range")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    legend_below(figure, left)
     return png(figure)
 
 
@@ -58,13 +55,13 @@ def accuracies(figures: Figures, voted: bool) -> bytes:
         raw = next(row for row in figures.accuracies if row["epsilon"] is None)
         axes.axhline(raw[what][which], color=GREY, linewidth=0.8, label="without noise")
         axes.axhline(raw[what]["chance"], color=GREY, linestyle=":", linewidth=0.8, label="guessing")
-        for colour, method in zip(_COLOURS, methods, strict=False):
+        for colour, method in zip(COLOURS, methods, strict=False):
             rows = [row for row in figures.accuracies if row["method"] == method]
             style = "-" if "published" in method else "--"
             axes.plot([r["epsilon"] for r in rows], [r[what][which] for r in rows], style, color=colour, label=method)
         axes.set_xscale("log")
         axes.set_ylim(0, 1.02)
         axes.set_xlabel("stated ε (48 features)")
-        axes.set_title(f"{what} told {'by majority vote' if voted else 'from single windows'}", fontsize=10)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+        axes.set_title(f"{what} found {'by majority vote' if voted else 'from single windows'}", fontsize=10)
+    legend_below(figure, panels[0])
     return png(figure)

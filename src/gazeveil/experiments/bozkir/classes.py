@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What feature series still tell: which document was read, which group a person belongs to, who the person is.
+"""What feature series still tell.
+
+Which document was read, which group a participant belongs to, who the participant is.
 
 As Bozkir 2020 does it: a support vector machine with radial kernel, C = 1 and automatic scale, on features normalised
-by the training people, leaving one person out at a time, every tenth window; with a majority vote over a person's
-windows and without. A person is recognised in the release of one document after training on those of the others.
+by the training participants, leaving one participant out at a time, every tenth window; with a majority vote over a
+participant's windows and without. A participant is recognised in the release of one document after training on those of
+the others.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from gazeveil.types import FloatArray
 EVERY = 10
 TREES = 100
 LEARNERS: Final = ("nearest", "svm", "forest")
-"""Who tells people apart."""
+"""Who tells participants apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +57,14 @@ def leave_one_person_out(
     every: int = EVERY,
     asked: FloatArray | None = None,
 ) -> Accuracy:
-    """Return how well a label of a series is told by people who were not trained on.
+    """Return how well a label of a series is told by participants who were not trained on.
 
     Args:
         series: Series by steps by features.
         labels: The label of every series.
         people: Whose series each is.
         every: Which windows are taken.
-        asked: What is asked about, if that is not the release itself: the same people and labels.
+        asked: What is asked about, if that is not the release itself: the same participants and labels.
     """
     return _summed(told_of_strangers(series, labels, people, every, asked), 1 / len(np.unique(labels)))
 
@@ -93,10 +96,11 @@ def identify(
     every: int = EVERY,
     asked: FloatArray | None = None,
 ) -> Accuracy:
-    """Return how well a person is recognised in the release of a document, having been seen in those of others.
+    """Return how well a participant is recognised in the release of a document, having been seen in those of others.
 
     Every series is a release of its own, with noise of its own. Training on one half of a release and testing on the
-    other would recognise the noise, which in smooth releases is the same from beginning to end, instead of the person.
+    other would recognise the noise, which in smooth releases is the same from beginning to end, instead of the
+    participant.
 
     Args:
         series: Series by steps by features.
@@ -104,10 +108,11 @@ def identify(
         documents: What was read, or in which session: left out one at a time.
         learner: ``svm``, ``nearest`` or ``forest``.
         every: Which windows are taken.
-        asked: What a person is recognised in, if that is not the release itself: the same people and documents.
+        asked: What a participant is recognised in, if that is not the release itself: the same participants and
+            documents.
 
     Raises:
-        InputError: If there are fewer than two documents, or a person has not read all of them.
+        InputError: If there are fewer than two documents, or a participant has not read all of them.
     """
     return _summed(identified(series, people, documents, learner, every, asked), 1 / len(np.unique(people)))
 
@@ -123,11 +128,11 @@ def identified(
     """Return the same series by series.
 
     Raises:
-        InputError: If there are fewer than two documents, or a person has not read all of them.
+        InputError: If there are fewer than two documents, or a participant has not read all of them.
     """
     kinds = np.unique(documents)
     if len(kinds) < 2 or any(set(people[documents == kind]) != set(people) for kind in kinds):
-        raise InputError("recognising people takes series of everybody on at least two documents")
+        raise InputError("recognising participants needs series of every participant on at least two documents")
     found = []
     for kind in kinds:
         test = documents == kind
@@ -161,7 +166,7 @@ def _learner(name: str) -> Any:
         from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
         from sklearn.svm import SVC  # noqa: PLC0415
     except ImportError:
-        raise MissingExtra("scikit-learn", "attacks", "telling people apart") from None
+        raise MissingExtra("scikit-learn", "attacks", "telling participants apart") from None
     models = {
         "svm": SVC(C=1.0, kernel="rbf", gamma="scale"),
         "nearest": KNeighborsClassifier(5),

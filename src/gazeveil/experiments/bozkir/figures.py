@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures 1 to 4 of Bozkir et al. 2020, measured again on simulated readers of the same three kinds of documents.
 
-The paper's own data are not used: these are simulated people, so levels differ and orderings are compared. ε on its
-axis is 48 times the ε of a feature (erratum B3). What the published mechanisms really promise under declared ranges is
-printed beside it, and sound releases are shown at the same number as an honest, observer-level ε.
+The paper's own data are not used: these are simulated participants, so levels differ and orderings are compared. ε on
+its axis is 48 times the ε of a feature (erratum B3). What the published mechanisms really guarantee under declared
+ranges is printed beside it, and proven releases are shown at the same number as an honest, observer-level ε.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def run(
         seed: Of the noise.
         epsilons: Of one feature.
         learners: Who recognises participants, beyond the article's figures; empty for nobody.
-        tell: Told the progress.
+        tell: Called with the progress.
     """
     noise = NoiseSource.seeded(seed)
     private, public = readers(people, seconds), readers(people, seconds, public=True)
@@ -204,9 +204,9 @@ def run(
         steps, features = private.series.shape[1:]
         sound = SERIES_MECHANISMS["fpa"](epsilon=total, steps=steps, features=features)
         for title, released in (
-            ("FPA, sound", sound.perturb(private.series, noise)),
+            ("FPA, corrected", sound.perturb(private.series, noise)),
             (
-                "low-rank, sound",
+                "low-rank, proven",
                 ParticipantSeries(epsilon=total, delta=1e-5, design=design).perturb(private.series, noise),
             ),
         ):
@@ -276,12 +276,15 @@ def _errors(private: Readers, title: str, stated: float, released: FloatArray, t
 
 
 def _true(mechanism: AsPublished) -> float | None:
-    """Return what the noise would promise a person under declared ranges; None where a value leaves in the clear."""
+    """Return what the noise would guarantee a participant under declared ranges.
+
+    None where a value leaves in the clear.
+    """
     return None if mechanism.has_differences else float(mechanism.epsilon_for(mechanism.steps))
 
 
 def _mean_nmse(true: FloatArray, released: FloatArray) -> float:
-    """Return the article's error averaged over people and features that are not zero throughout."""
+    """Return the article's error averaged over participants and features that are not zero throughout."""
     values = [
         abs(nmse(true[person, :, feature], released[person, :, feature]))
         for person in range(len(true))
@@ -298,7 +301,7 @@ def _classified(
         "document": leave_one_person_out(series, private.documents, private.people, every),
         "group": leave_one_person_out(series, private.groups, private.people, every),
         **{
-            f"person, {learner}": identify(series, private.people, private.documents, learner, every)
+            f"participant, {learner}": identify(series, private.people, private.documents, learner, every)
             for learner in learners
         },
     }

@@ -11,10 +11,7 @@ import numpy as np
 
 from gazeveil.experiments.dataset_attacks.membership import Found, allowed_curve
 from gazeveil.experiments.dataset_attacks.reconstruction import Recovered
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
-
-_COLOURS = (BLUE, ORANGE, GREEN, RED, "#8e44ad", "#16a085")
+from gazeveil.pictures import BLUE, GREY, RED, canvas, legend_below, look, png
 
 
 def roc_curves(found: Sequence[Found]) -> bytes:
@@ -32,15 +29,17 @@ def _curves(axes: Any, found: Sequence[Found]) -> None:
     limits = [curve for row in found if (curve := allowed_curve(row, false)) is not None]
     if limits:
         axes.fill_between(false, np.max(limits, axis=0), 1.0, color=GREY, alpha=0.35, label="beyond (ε, δ)")
-    for row, colour in zip(found, _COLOURS, strict=False):
+    for number, row in enumerate(found):
         claim = "" if row.epsilon is None else f", ε = {row.epsilon:g}"
-        axes.step(row.roc_false, row.roc_found, where="post", color=colour, label=f"{row.words}{claim}", linewidth=1.4)
+        axes.step(
+            row.roc_false, row.roc_found, where="post", label=f"{row.words}{claim}", linewidth=1.4, **look(number)
+        )
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.7, linestyle=":", label="guessing")
     axes.set_xlabel("accused falsely")
     axes.set_ylabel("targets found")
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
-    axes.legend(fontsize=7, loc="lower right")
+    axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False)
 
 
 def got_back(found: Sequence[Recovered]) -> bytes:
@@ -55,5 +54,5 @@ def got_back(found: Sequence[Recovered]) -> bytes:
     axes.axhline(0, color="black", linewidth=0.6)
     axes.set_xticks(at, [f"{row.data}\n{row.release}" for row in found], fontsize=7, rotation=20)
     axes.set_ylabel("correlation, or share of orders")
-    axes.legend(fontsize=8)
+    legend_below(plot, axes)
     return png(plot, dpi=90)

@@ -44,10 +44,10 @@ class Found:
         delta: Its δ.
         releases: How many were judged with the target, and as many without.
         auc: How often a release with the target looks more like it than one without; guessing gives 0.5.
-        auc_interval: Where that lies, over releases drawn anew.
+        auc_interval: Where that lies, over releases resampled.
         advantage: The largest difference of true and false accusations.
         allowed: The largest that the guarantee allows; 1 if nothing is guaranteed.
-        at_no_false: Share of targets found before anybody is accused falsely.
+        at_no_false: Share of targets found before anyone is accused falsely.
         proven: An ε that the releases prove at the claimed δ; the fewer releases, the less they can prove.
         roc_false: Shares of false accusations.
         roc_found: Shares of targets found.
@@ -85,7 +85,7 @@ def attack(product: Attacked, releases: int = 400, seed: int = 1, tell: Tell = s
         product: What is released.
         releases: How many are judged in each world.
         seed: All noise follows from it.
-        tell: Told how many releases are made.
+        tell: Called with how many releases are made.
 
     Raises:
         OptionError: If there are too few releases to say anything.

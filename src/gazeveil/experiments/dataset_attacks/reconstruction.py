@@ -57,7 +57,7 @@ class Recovered:
         guarantee: What is guaranteed, in words.
         measure: What is compared: the correlation with the participant's own map, or the share of orders right.
         guess: Its mean over participants.
-        guess_interval: Where that lies, over participants drawn anew.
+        guess_interval: Where that lies, over participants resampled.
         without: The same for who has no release, and guesses the mean of the others.
         exact: Share of participants whose numbers are all got back exactly; NaN where numbers are not whole.
         participants: How many there are.
@@ -97,7 +97,7 @@ def reconstruct(
         repeats: How many releases with noise; of dynamic maps, which take seconds each, a fifth.
         seed: Everything follows from it.
         movies: Whether dynamic maps are attacked, too.
-        tell: Told how many kinds of releases are done.
+        tell: Called with how many kinds of releases are done.
 
     Raises:
         OptionError: If there are fewer than three participants, or no repeat.
@@ -236,7 +236,7 @@ def _judged(
 
 
 def subtracted(people: int) -> Guess:
-    """Return the guess that subtracts everybody else from a mean."""
+    """Return the guess that subtracts all others from a mean."""
     return lambda mean, others: left_over(mean, people, others)
 
 

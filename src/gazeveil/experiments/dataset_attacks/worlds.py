@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two worlds that differ in one participant, and what is released of either.
 
-Simulated people look at a scene, or read. In one world the target is among them; in the other, somebody else has the
-target's place and name. The target is a ``typical`` person of the simulator, or an ``extreme`` one, who stares at a
-corner where nobody else looks: such a person has most to lose.
+Simulated participants look at a scene, or read. In one world the target is among them; in the other, someone else has
+the target's place and name. The target is a ``typical`` participant of the simulator, or an ``extreme`` one, who stares
+at a corner where nobody else looks: such a participant has most to lose.
 
 Everything is released by `Plan.release`. Where a product has no form without noise, "without noise" is an ε of a
 million: the noise is still there, and too small to be seen.
@@ -63,12 +63,12 @@ _PUBLIC_SEED = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """The same study with the target, and with somebody else in that place.
+    """The same study with the target, and with someone else in that place.
 
     Attributes:
         study: What is declared; the same for both.
         inside: The data with the target.
-        outside: The data with another person under the target's name.
+        outside: The data with another participant under the target's name.
     """
 
     study: Study
@@ -106,7 +106,7 @@ class Product:
 
     @property
     def outside(self) -> Data:
-        """The data with another person instead."""
+        """The data with another participant instead."""
         return self.world.outside
 
     def released(self, data: Data, noise: NoiseSource) -> FloatArray:
@@ -134,7 +134,7 @@ class Attacked(Protocol):
 
     @property
     def outside(self) -> Any:
-        """The data with another person instead."""
+        """The data with another participant instead."""
         ...
 
     @property
@@ -160,7 +160,7 @@ def change_by_target(product: Attacked, noise: NoiseSource, times: int = TWINS) 
 
 
 def viewers(people: int, seed: int = 1) -> list[Recording]:
-    """Return simulated people before one scene."""
+    """Return simulated participants before one scene."""
     tracker = replace(TRACKERS["remote"], name="remote-60", rate_hz=RATE_HZ, geometry=PLANE)
     return list(SimulatedStudy(people, 1, 1, 1, tracker, SECONDS, seed).recordings())
 
@@ -176,7 +176,7 @@ def declared(recordings: Sequence[Recording]) -> Study:
 
 
 def viewing(people: int, target: str = "typical", seed: int = 1) -> World:
-    """Return people before a scene, with the target and without.
+    """Return participants before a scene, with the target and without.
 
     Raises:
         OptionError: If there is no such target.
@@ -234,7 +234,7 @@ NAMES: Final = (*_SEEN, *_READ)
 
 
 def maps(world: World, people: int, epsilon: float) -> list[Product]:
-    """Return what is released of people before a scene."""
+    """Return what is released of participants before a scene."""
     plan, scene = world.study.plan, world.study.stimuli[0].name
     free, half = plan(free_map()), plan(free_map(selected=max(1, people // 2)))
     orders, quiet_orders = (plan(area_orders(scene, each)) for each in (epsilon, QUIET))
@@ -249,7 +249,7 @@ def maps(world: World, people: int, epsilon: float) -> list[Product]:
 
 
 def free_map(selected: int | None = None) -> UnprotectedLiuMap:
-    """Return the map without noise, of everybody or of a random selection."""
+    """Return the map without noise, of everyone or of a random selection."""
     return UnprotectedLiuMap(columns=COLUMNS, rows=ROWS, cap=CAP, selected=selected)
 
 

@@ -1,64 +1,111 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's feature: how often one reader's eyes jump, before and after release, with the promise that was kept."""
+"""The demo's feature: how a group's reading changes over time, as it is and as it is released."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
-from gazeveil.experiments.usefulness._feature_plots import before_and_after
-from gazeveil.experiments.usefulness.raw_gaze_promise import means_over_windows
-from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
-from gazeveil.features.learning import learn
+from gazeveil.features.declared import declared_ranges
+from gazeveil.features.extract import extract_corpus
+from gazeveil.features.group import GroupEstimate, GroupSeries
+from gazeveil.features.learning import learn_from
 from gazeveil.features.panel import panel_of
-from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.settings import Settings
+from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.recording import Recording
+from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.release import report
 from gazeveil.release.feature_facts import observed_facts
-from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
-from gazeveil.utility.series import range_error
+from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
+from gazeveil.types import FloatArray
 
-EPSILON = 1.0
-HIDDEN_S = 2.0
-SECONDS = 120.0
-PUBLIC_READERS = 6
-CHANNEL = "saccades"
+EPSILON = "3"
+FEWEST, MOST, PUBLIC_READERS = 2, 60, 10
+PART_S, WINDOW_S, STEP_S = 50.0, 15.0, 2.5
+FEATURE = "right_share"
 
 
-def feature_section() -> report.Section:
-    """Release one feature of one simulated reader and show it beside what it was."""
-    rules = BinRules()
-    ranges = bin_ranges(rules).only([CHANNEL])
-    count = int(SECONDS / rules.width)
-    public = ReadingStudy(PUBLIC_READERS, SECONDS, documents=other_documents(), seed=PUBLIC_SEED)
-    open_table = extract_bin_corpus(Corpus.of(public.recordings()), rules=rules).table
-    design = learn([panel_of(open_table, ranges, count).values], ranges, "simulated readers of other documents")
-    reader = ReadingStudy(1, SECONDS, documents=DOCUMENTS[:1], seed=PRIVATE_SEED)
-    table = extract_bin_corpus(Corpus.of(reader.recordings()), rules=rules).table
-    panel = panel_of(table, ranges, count, design.mean)
-    mechanism = ParticipantSeries(epsilon=EPSILON, design=design, raw=RawGaze(HIDDEN_S, rules))
+def feature_section(observers: int) -> report.Section:
+    """Release the mean course of one feature of a simulated class, and show it beside what it was."""
+    readers = min(max(observers, FEWEST), MOST)
+    comic, _, textbook = DOCUMENTS
+    others = {document.name: document for document in other_documents()}
+    lesson = (textbook, comic, textbook)
+    public = _lesson_of(PUBLIC_READERS, PUBLIC_SEED, (others["novel"], others["leaflet"], others["novel"]))
+    table = _lesson_of(readers, PRIVATE_SEED, lesson)
+    ranges = declared_ranges(unit="deg").only([FEATURE])
+    steps = int((len(lesson) * PART_S - WINDOW_S) / STEP_S) + 1
+    design = learn_from(public, ranges, steps, "simulated readers of other documents")
+    truth = panel_of(table, ranges, steps, design.mean).values.mean(axis=0)[:, 0]
+    mechanism = GroupSeries(epsilon=EPSILON, design=design)
     plan = observed_facts(table).plan(mechanism, settings=Settings.of(table.info))
-    released = plan.release(table, anyway=True)  # shown even where noise hides nearly all: that is the lesson
-    before, after = (
-        means_over_windows(values[None], rules.width)[0, :, 0] / rules.width
-        for values in (ranges.from_unit(panel.values)[0], released.value.values)
-    )
-    off = range_error(before, after)
-    drawn = before_and_after(before, {"after": after}, rules.width, "saccades a second (means over 30 s)")
+    released = plan.release(table, anyway=True)  # shown in small trials too, where the noise hides the course
+    off = float(np.sqrt(np.mean(np.square(released.value.mean[:, 0] - truth))))
     lead = (
-        f"Somebody reads a comic. What is released is how often the eyes jumped in every {rules.width:g} s, with noise "
-        f"that hides any {HIDDEN_S:g} s of raw gaze at ε = {EPSILON:g}; means over 30 s follow from that. Under so "
-        "strong a promise the level comes through and its course over time does not. Each run draws other noise. The "
-        "same noise hides longer stretches less well, and the whole recording least:"
+        f"A class of {readers} reads a textbook, then a comic, then the textbook again. The released series is the "
+        f"share of saccades that go right, averaged over the class, in windows of {WINDOW_S:g} s. It drops with the "
+        f"comic and comes back. The guarantee is {released.guarantee}. The design was learnt from other readers, who "
+        "are public."
     )
-    prices = [[f"{seconds:g} s", f"{float(price):.3g}"] for seconds, price in mechanism.receipt()]
-    caption = f"One feature of one reader before and after release; off by {off:.2f} a second (root mean square)"
+    caption = f"Saccades that go right: the class and what is released; off by {off:.3f} (root mean square)"
     return report.Section(
-        "A feature with a promise (reading)",
+        "A private feature over time",
         (
             report.words(lead),
-            report.table(["any stretch of raw gaze of", "ε"], prices),
-            report.picture(drawn, caption),
-            report.words(released.statement().paragraph()),
+            report.picture(_drawn(truth, released.value, [document.name for document in lesson]), caption),
+            report.folded("The privacy statement", report.words(released.statement().paragraph())),
         ),
     )
+
+
+def _lesson_of(count: int, seed: int, documents: tuple[Document, ...]) -> FeatureTable:
+    readers = ReadingStudy(count, PART_S, seed=seed).readers()
+    lessons = Corpus.of(_lesson(reader, documents) for reader in readers)
+    return extract_corpus(lessons, window=WINDOW_S, step=STEP_S).table
+
+
+def _lesson(reader: Reader, documents: tuple[Document, ...]) -> Recording:
+    """Return one recording of a reader who reads documents one after the other."""
+    parts = [read(reader, document, GLASSES, PART_S, number) for number, document in enumerate(documents, start=1)]
+
+    def joined(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return Recording(
+        np.concatenate([part.t - part.t[0] + number * PART_S for number, part in enumerate(parts)]),
+        joined("x"),
+        joined("y"),
+        GLASSES.geometry,
+        valid=joined("valid"),
+        pupil=joined("pupil"),
+        observer=reader.eyes.name,
+        stimulus="lesson",
+        session="1",
+        rate_hz=GLASSES.rate_hz,
+        pupil_unit=GLASSES.pupil_unit,
+    )
+
+
+def _drawn(truth: FloatArray, released: GroupEstimate, documents: list[str]) -> bytes:
+    figure, axes = canvas(9, 3.8)
+    seconds = np.arange(len(truth)) * STEP_S + WINDOW_S / 2
+    mean, half = released.mean[:, 0], 1.96 * released.sd[:, 0]
+    axes.fill_between(seconds, mean - half, mean + half, color=BLUE, alpha=0.18, linewidth=0, label="95 % interval")
+    axes.plot(seconds, mean, color=BLUE, linewidth=2, label="released")
+    axes.plot(seconds, truth, color=ORANGE, linestyle="--", linewidth=1.6, label="raw mean of the class")
+    axes.plot(seconds, released.public[:, 0], color=GREY, linestyle=":", linewidth=1.2, label="known without data")
+    for number, name in enumerate(documents):
+        if number:
+            axes.axvline(number * PART_S, color=GREY, linewidth=0.8)
+        at = ((number + 0.5) * PART_S, 1.0)
+        axes.annotate(name, at, xycoords=("data", "axes fraction"), ha="center", va="bottom")
+    axes.set_xlim(0, len(documents) * PART_S)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("saccades that go right (share)")
+    legend_below(figure, axes)
+    return png(figure)

@@ -16,7 +16,7 @@ SCREENSHOT = Path(gazeveil.__file__).resolve().parents[2] / "docs" / "images" / 
 def live_section() -> report.Section:
     """Say how the gateway can be tried, with a picture of its page where there is one."""
     lead = (
-        "A gateway veils gaze while it flows, between the tracker and the apps. To try it without a tracker: "
+        "A gateway protects gaze on its way from the tracker to the apps. To try it without a tracker: "
         "gazeveil serve --demo. It opens a page with simulated gaze, your mouse as an eye, and two toy apps. Its "
         "privacy budget is made up, and nothing is kept."
     )

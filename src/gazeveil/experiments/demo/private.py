@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's private part: one heatmap as it is, as Liu 2019 would release it, and as we do, with their promises."""
+"""The demo's private heatmap: raw beside private, and beside them the prior and a baseline (Liu 2019)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from gazeveil.release.study import Study
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation
 
-EPSILON = 1.0
+EPSILON = 3.0
 DELTA = 1e-5
 CELL_DEG = 1.5
 BLUR_DEG = 1.5
 
 
 def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -> report.Section:
-    """Release one stimulus's heatmap in three ways and show them side by side."""
+    """Release one stimulus's heatmap and show it beside the raw one; then the prior and a baseline."""
     chosen = corpus.select(stimulus=stimulus)
     grid = Grid.of_degrees(chosen.geometry, CELL_DEG)
     raw = engine_at().sum_over_observers(chosen, CountMap(grid))
@@ -37,28 +37,41 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     published = _liu(corpus, stimulus, grid, noise)
     mechanism = PrivateHeatmap(epsilon=EPSILON, delta=DELTA, cell_deg=CELL_DEG, blur_deg=BLUR_DEG)
     plan = Study.observed_in(corpus).plan(mechanism, stimulus=stimulus)
-    ours = plan.release(corpus, noise=noise, anyway=True)  # shown even with so few people that most of it is prior
+    ours = plan.release(
+        corpus, noise=noise, anyway=True
+    )  # shown even with so few participants that most of it is prior
     share = ours.value.data_share
-    shown = (
-        ("raw gaze", truth, "no promise at all"),
-        ("Liu 2019, sound", published, f"ε = {EPSILON:g}: one number per cell, each with its noise"),
-        ("gazeveil", ours.value.map, f"{ours.guarantee}: {share:.0%} of the picture is data, the rest is prior"),
-    )
-    pictures = [
+
+    def drawn(name: str, values: FloatArray, words: str) -> str:
+        over = plots.heat_over_picture(picture, enlarged(np.clip(values, 0, None), *picture.shape[:2]), name)
+        return report.picture(over, f"{words}; correlation with the raw heatmap {correlation(values, truth):.2f}")
+
+    from_data = f"{share:.0%} of this map comes from the data, {1 - share:.0%} from the prior"
+    first = [
         report.picture(
-            plots.heat_over_picture(picture, enlarged(np.clip(values, 0, None), *picture.shape[:2]), name),
-            f"{name}: {promise}; correlation with the raw heatmap {correlation(values, truth):.2f}",
-        )
-        for name, values, promise in shown
+            plots.heat_over_picture(picture, enlarged(truth, *picture.shape[:2]), "raw gaze"),
+            f"Raw gaze of {raw.observers} participants: no guarantee",
+        ),
+        drawn("differentially private", ours.value.map, f"Released: {from_data}"),
     ]
-    lead = (
-        f"The same {raw.observers} people and the same image, released three ways. The noise is fresh, so these three "
-        "pictures change from run to run. With so few people most of what can be said under so strong a promise is "
-        "what gaze is like anywhere; the share of data is told, and grows with more people or a larger ε."
+    compared = [
+        drawn("the prior alone", ours.value.prior, "What is known without any data"),
+        drawn("baseline: Liu 2019, corrected", published, f"One noisy number per cell, ε = {EPSILON:g}"),
+    ]
+    lead = f"The same {raw.observers} participants and the same image, raw and with the guarantee {ours.guarantee}."
+    below = (
+        "The noise is fresh, so the private pictures change from run to run. More participants or a larger ε give a "
+        "map with more data in it; gazeveil plan says how good it will be before anything is spent. For comparison:"
     )
     return report.Section(
-        f"A heatmap with a promise ({stimulus})",
-        (report.words(lead), report.gallery(pictures), report.words(ours.statement().paragraph())),
+        "A private heatmap",
+        (
+            report.words(lead),
+            report.gallery(first),
+            report.folded("The privacy statement", report.words(ours.statement().paragraph())),
+            report.words(below),
+            report.gallery(compared),
+        ),
     )
 
 

@@ -28,7 +28,10 @@ from gazeveil.utility.agreement import Agreement, agreement
 
 BLUR_DEG = 1.0
 PICTURE_WIDTH = 840
-SHOWN_PEOPLE = 4
+_WHO = "Why: raw gaze identifies people"
+SHOWN_PARTICIPANTS = 4
+SHOWN_SCENE = 2
+"""The scene of the private heatmap: one that is looked at away from its middle, where the prior is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Looked:
     kappa: float
 
     def of(self, observer: str, session: str | None = None) -> pl.DataFrame:
-        """Return one person's events."""
+        """Return one participant's events."""
         chosen = [
             table
             for key, table in self.events.items()
@@ -57,25 +60,24 @@ def run_demo(
     steps = 2 * len(study) + 5
     write_corpus(_counted(study.recordings(), tell, 0, steps), out / "study")
     looked = _look(_counted(Corpus.open(out / "study").recordings(), tell, len(study), steps))
-    scene = study.scenes()[0]
+    scene = study.scenes()[: SHOWN_SCENE + 1][-1]
     sections = [
-        _about(study, looked),
-        _scenes(study, looked),
-        _one_person(study, looked),
-        _eyes(looked),
-        _who(looked),
         private_section(Corpus.open(out / "study"), scene.name, scene.picture(PICTURE_WIDTH, _picture_height(study))),
-        feature_section(),
+        _who(looked),
+        feature_section(observers),
         veil_section(seed),
         live_section(),
-        _promise(),
+        _about(study, looked),
+        _scenes(study, looked),
+        _one_participant(study, looked),
+        _eyes(looked),
+        _private(),
     ]
     target = out / "report.html"
     report.write_report(
         target,
-        "A study that never took place",
-        "gazeveil simulated a small eye-tracking study, stored it, read it back and looked at it. "
-        "No person was recorded; everything follows from the seed.",
+        "A simulated study, with differential privacy",
+        f"{observers} simulated participants looked at {stimuli} images. Nobody was recorded.",
         sections,
     )
     tell(steps, steps)
@@ -125,17 +127,17 @@ def _about(study: SimulatedStudy, looked: Looked) -> report.Section:
     seconds = sum(recording.duration for recording in looked.recordings.values())
     tracked = np.mean([recording.tracked.mean() for recording in looked.recordings.values()])
     rows: list[list[object]] = [
-        ["people", str(study.observers)],
+        ["participants", str(study.observers)],
         ["images", str(study.stimuli)],
         ["sessions (days)", str(study.sessions)],
         ["recordings", str(len(looked.recordings))],
         ["samples", f"{sum(len(recording) for recording in looked.recordings.values()):,}"],
         ["gaze time", f"{seconds / 60:.1f} min"],
         ["tracker", str(study.tracker)],
-        ["plane", str(study.plane)],
+        ["screen", str(study.plane)],
         ["samples with gaze", f"{tracked:.1%}"],
     ]
-    lead = "Every person has eyes of their own: how fast they jump, how long they rest, what they like to look at."
+    lead = "Participants differ in how fast their eyes jump, how long they rest and what they like to look at."
     return report.Section("The study", (report.words(lead), report.table(["", ""], rows)))
 
 
@@ -151,19 +153,19 @@ def _scenes(study: SimulatedStudy, looked: Looked) -> report.Section:
         x, y = (np.concatenate([getattr(view, axis) for view in views]) * scale for axis in ("x", "y"))
         warmth = plots.heat(x, y, PICTURE_WIDTH, round(height * scale), blur)
         picture = scene.picture(PICTURE_WIDTH, round(height * scale))
-        people = len({view.observer for view in views})
+        participants = len({view.observer for view in views})
         pieces.append(
             report.picture(
                 plots.heat_over_picture(picture, warmth, scene.name),
-                f"{scene.name}: where {people} people looked (raw gaze, blurred by {BLUR_DEG:g}°)",
+                f"{scene.name}: where {participants} participants looked (raw gaze, blurred by {BLUR_DEG:g}°)",
             )
         )
-    lead = "Faces draw the eye most, then writing, then things; each person weighs them differently."
-    raw = "These heatmaps are made of raw gaze. They promise nothing: nobody's share in them is hidden."
-    return report.Section("What they looked at", (report.words(lead), report.warning(raw), report.gallery(pieces)))
+    lead = "Faces draw the eye most, then writing, then things; each participant weighs them differently."
+    raw = "These heatmaps are made of raw gaze. They guarantee nothing: no participant's share in them is hidden."
+    return report.Section("Raw heatmaps", (report.words(lead), report.warning(raw), report.gallery(pieces)))
 
 
-def _one_person(study: SimulatedStudy, looked: Looked) -> report.Section:
+def _one_participant(study: SimulatedStudy, looked: Looked) -> report.Section:
     key, recording = next(iter(looked.recordings.items()))
     events = looked.events[key]
     plane = study.plane.in_unit("px")
@@ -174,20 +176,20 @@ def _one_person(study: SimulatedStudy, looked: Looked) -> report.Section:
     pieces = (
         report.picture(
             plots.trace(recording, events, f"{key.observer} looks at {key.stimulus}"),
-            "Gaze over time; fixations found by I-VT are shaded green, blinks red",
+            "Gaze over time; fixations found by I-VT are shaded, blinks are hatched",
         ),
         report.picture(
             plots.scanpath_over_picture(picture, fixations, "the same, as a scanpath"),
             "Where the gaze rested, in order; larger discs lasted longer",
         ),
     )
-    return report.Section("One person, one image", pieces)
+    return report.Section("One participant, one image", pieces)
 
 
 def _eyes(looked: Looked) -> report.Section:
-    people = list(dict.fromkeys(key.observer for key in looked.recordings))
+    participants = list(dict.fromkeys(key.observer for key in looked.recordings))
     rows = []
-    for observer in people:
+    for observer in participants:
         summary = main_sequence(looked.of(observer))
         rows.append(
             [
@@ -201,22 +203,22 @@ def _eyes(looked: Looked) -> report.Section:
                 int((looked.of(observer)["kind"] == "blink").sum()),
             ]
         )
-    shown = people[:SHOWN_PEOPLE]
+    shown = participants[:SHOWN_PARTICIPANTS]
     saccades = {name: looked.of(name).filter(pl.col("kind") == "saccade") for name in shown}
     curves = {name: (fit.eta, fit.c) for name in shown if np.isfinite((fit := main_sequence(looked.of(name))).eta)}
     lead = (
         "Fixations and saccades are found by I-VT at 30 deg/s. The main sequence, peak velocity over amplitude, bends "
-        "at a height of its own in each person. Agreement with what the simulated eyes really did: "
+        "at a height of its own in each participant. Agreement with what the simulated eyes really did: "
         f"kappa {looked.kappa:.2f} (sample by sample, fixation or not)."
     )
-    columns = ["person", "fixations", "median ms", "saccades", "median °", "ceiling °/s", "scale °", "blinks"]
+    columns = ["participant", "fixations", "median ms", "saccades", "median °", "ceiling °/s", "scale °", "blinks"]
     return report.Section(
-        "What the eyes did",
+        "Fixations and saccades",
         (
             report.words(lead),
             report.picture(
-                plots.main_sequence(saccades, curves, "main sequence of four people"),
-                "Each dot is a saccade, each line a person's fitted main sequence",
+                plots.main_sequence(saccades, curves, f"main sequence of {len(shown)} participants"),
+                "Each dot is a saccade, each line a participant's fitted main sequence",
             ),
             report.table(columns, rows),
         ),
@@ -224,38 +226,37 @@ def _eyes(looked: Looked) -> report.Section:
 
 
 def _who(looked: Looked) -> report.Section:
-    people = list(dict.fromkeys(key.observer for key in looked.recordings))
+    participants = list(dict.fromkeys(key.observer for key in looked.recordings))
     days = sorted({key.session for key in looked.recordings})
     if len(days) < 2:
-        return report.Section("Gaze tells who you are", (report.words("This takes two sessions."),))
+        return report.Section(_WHO, (report.words("This takes two sessions."),))
     pieces = []
-    told = []
     for quantity, unit, scale in (
-        ("median_fixation", "fixation, ms", 1000.0),
-        ("gain", "saccade speed at 1°, °/s", 1.0),
+        ("median_fixation", "median fixation (ms)", 1000.0),
+        ("gain", "saccade speed at 1° (°/s)", 1.0),
     ):
         first, second = (
-            [getattr(main_sequence(looked.of(name, day)), quantity) * scale for name in people] for day in days[:2]
+            [getattr(main_sequence(looked.of(name, day)), quantity) * scale for name in participants]
+            for day in days[:2]
         )
-        likeness = float(np.corrcoef(first, second)[0, 1]) if len(people) > 2 else float("nan")
-        told.append([unit, likeness])
+        likeness = float(np.corrcoef(first, second)[0, 1]) if len(participants) > 2 else float("nan")
         pieces.append(
             report.picture(
-                plots.two_sessions(first, second, unit, unit), f"Each dot is a person; correlation {likeness:.2f}"
+                plots.two_sessions(first, second, unit, unit),
+                f"Each dot is a participant; correlation of the two days {likeness:.2f}",
             )
         )
     lead = (
-        "A person who looks slowly today looks slowly tomorrow. Such traits repeat from day to day, so raw gaze "
-        "without a name on it is not anonymous: this is what gazeveil is for."
+        "A participant whose eyes are slow today has slow eyes tomorrow. Such traits repeat from day to day, so raw "
+        "gaze is not anonymous even without a name on it: the person can be re-identified."
     )
-    correlations = report.table(["trait", "correlation of two days"], told)
-    return report.Section("Gaze tells who you are", (report.words(lead), report.gallery(pieces), correlations))
+    return report.Section(_WHO, (report.words(lead), report.gallery(pieces)))
 
 
-def _promise() -> report.Section:
+def _private() -> report.Section:
     text = (
-        "Only the heatmap under a promise, the curve after release and the veiled streams are private. The rest is raw "
-        "gaze, which is fine because these people do not exist; a report made in this way from a real study would show "
-        "its participants' raw gaze."
+        "Only the private heatmap, the released feature and the veiled streams are private. The rest is raw gaze. "
+        "That is fine because these participants do not exist; a report made in this way from a real study would "
+        "show its participants' raw gaze."
     )
-    return report.Section("What this report promises", (report.warning(text),))
+    return report.Section("What is private in this report", (report.warning(text),))

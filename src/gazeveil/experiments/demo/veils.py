@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's live stream: one person's gaze before and after the default veil, with a weak and a strong promise."""
+"""The demo's live stream: one participant's gaze before and after the default veil, at two privacy levels."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import numpy as np
 
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
-from gazeveil.release.plots import BLUE, GREY, ORANGE
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.utility.streams import veil_error
 
 SECONDS = 20.0
-SHOWN = {"lphu": ("a weak promise, useful", BLUE), "hplu": ("a strong promise, hardly useful", ORANGE)}
+SHOWN = {"lphu": ("weaker privacy, useful", BLUE), "hplu": ("stronger privacy, hardly useful", ORANGE)}
 """The presets that are shown, what to call them, and their colours."""
 
 
@@ -31,27 +30,27 @@ def veil_section(seed: int = 1) -> report.Section:
     raw = raw.to("px")
     noise, space = NoiseSource.secure(), space_of(raw.geometry)
     veiled: dict[str, Recording] = {}
-    rows, promises = [], []
+    rows, statements = [], []
     for name, (words, _) in SHOWN.items():
         mechanism = preset(name, space)
         veiled[name] = mechanism.apply(raw, noise)
-        promise = statement(kept_promise(mechanism.guarantee, noise))
+        stated = statement(kept_promise(mechanism.guarantee, noise))
         error = veil_error(raw, veiled[name])
         rows.append([f"{name}: {words}", f"{error.rmse_px:.0f}", f"{error.centre_rmse_px:.0f}"])
-        promises.append(report.words(f"{name}: {promise.paragraph()}"))
+        statements.append(report.folded(f"The privacy statement of {name}", report.words(stated.paragraph())))
     lead = (
-        "A game or a headset wants gaze as it comes. The veil lets a noisy point out a few times a second, by the "
-        "clock and never by where somebody looks, and a filter fills in between. Every sample gets a point at once; "
-        "pupil and single eyes do not get out."
+        "A game or a headset needs gaze as it comes. A veil, our mechanism for live gaze, releases a noisy point a few "
+        "times a second, by the clock and never by where the participant looks. A filter fills in between. Every "
+        "sample gets a point at once; pupils and single eyes are not released."
     )
-    caption = "How far to the right one person looked, raw (grey) and as an app would see it under two promises"
+    caption = "Horizontal gaze of one participant: raw (grey), and as an app would see it at two privacy levels"
     return report.Section(
-        "A live stream with a promise",
+        "A private live stream",
         (
             report.words(lead),
             report.picture(_drawn(raw, veiled), caption),
-            report.table(["veil", "off by, px", "always the centre, px"], rows),
-            *promises,
+            report.table(["veil", "error, px", "error of always the centre, px"], rows),
+            *statements,
         ),
     )
 
@@ -65,5 +64,5 @@ def _drawn(raw: Recording, veiled: dict[str, Recording]) -> bytes:
         axes.plot(seconds, recording.x, color=colour, linewidth=1.2, label=f"{name}: {words}")
     axes.set_xlabel("time (s)")
     axes.set_ylabel("x (px)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=8)
+    legend_below(figure, axes)
     return png(figure)

@@ -12,7 +12,7 @@ import polars as pl
 
 from gazeveil.experiments.grid.contract import NONE
 from gazeveil.gaze.recording import Recording
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import BLUE, COLOURS, canvas, png
 from gazeveil.types import FloatArray
 
 _MARKERS = "osD^vP*Xh<>p"
@@ -40,7 +40,7 @@ def trade_off(own: pl.DataFrame, attacker: str, use: str) -> bytes:
             line[f"success_{end}"].fill_null(line["success"]).to_numpy().astype(np.float64) for end in ("low", "high")
         )
         proven = bool(line["proven"][0])
-        colour = "black" if name == NONE else f"C{number % 10}"
+        colour = "black" if name == NONE else COLOURS[number % (len(COLOURS) - 1)]
         axes.errorbar(
             x,
             y,
@@ -67,7 +67,7 @@ def trade_off(own: pl.DataFrame, attacker: str, use: str) -> bytes:
 
 
 def veiled_gaze(raw: Recording, shown: Sequence[tuple[str, Recording]]) -> bytes:
-    """Return the horizontal gaze of somebody over time, behind one mechanism after the other."""
+    """Return the horizontal gaze of someone over time, behind one mechanism after the other."""
     rows = -(-len(shown) // _ACROSS)
     figure, axes = canvas(10.0, 1.7 * rows + 0.4, rows, _ACROSS, squeeze=False, sharex=True, sharey=True)
     for place, one in enumerate(axes.flat):
@@ -76,7 +76,7 @@ def veiled_gaze(raw: Recording, shown: Sequence[tuple[str, Recording]]) -> bytes
             continue
         name, behind = shown[place]
         one.plot(raw.t, raw.x, color="0.75", linewidth=1.0)
-        one.plot(behind.t, behind.x, color="C0", linewidth=0.8)
+        one.plot(behind.t, behind.x, color=BLUE, linewidth=0.8)
         one.set_title(name, fontsize="small")
         one.tick_params(labelsize="x-small")
     figure.supxlabel("seconds", fontsize="small")

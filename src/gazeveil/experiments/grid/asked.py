@@ -87,7 +87,7 @@ class Grid:
         name: Of the run.
         limit_s: How long one cell may take.
         parts: What to measure.
-        code: Files of one's own that register veils, attacks or metrics.
+        code: Files of one's own that register mechanisms, attacks or metrics.
         text: The file as it was.
     """
 
@@ -145,7 +145,7 @@ def question_of(use: str, asked: Asked) -> Question:
     close = difflib.get_close_matches(asked.name, known, n=1)
     guess = f"did you mean {close[0]!r}? " if close else ""
     plain = [name for name in known if "+" not in name]
-    more = "; attacks on veils behind a plus, as in lda+white-box" if len(plain) < len(known) else ""
+    more = "; attacks on mechanisms follow a plus, as in lda+white-box" if len(plain) < len(known) else ""
     raise UnknownName(
         f"no {asked.role} for {use} is called {asked.name!r}", hint=f"{guess}known: {', '.join(plain)}{more}"
     )

@@ -4,7 +4,7 @@
 
 A **use** says what is published: live gaze, recordings, feature series, heatmaps. It finds data and mechanisms by name.
 A **family** knows measures by name: attacks by recognisers and threats, or metrics of usefulness. Both look names up in
-the registries of the rooms below, so what is registered there can be named in a grid without a change here.
+the registries of the packages below, so what is registered there can be named in a grid without a change here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Number:
         value: The number.
         low: Lower end of its 95 % interval.
         high: Upper end.
-        n: How many people, scenes or releases the interval is over.
+        n: How many participants, scenes or releases the interval is over.
         chance: What guessing gives an attacker; for a utility, what is left by a release without any data.
         ideal: For a utility, what data as they are give.
     """
@@ -180,7 +180,7 @@ class Use(ABC):
 
     @abstractmethod
     def folder(self, data: Path | None, path: Path, people: int = 0) -> Any:
-        """Return the data of a corpus of one's own, of so many people at most."""
+        """Return the data of a corpus of one's own, of this many participants at most."""
 
     @abstractmethod
     def mechanisms(self) -> list[str]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whose gaze veils are tried on: simulated people, those of public data sets, or a corpus of one's own."""
+"""Whose gaze mechanisms are tried on: simulated participants, those of public data sets, or a corpus of one's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gazeveil.registry import Registry
 from gazeveil.simulate import TRACKERS, Population, SimulatedStudy
 
 TRAITS: Final = {"fast saccades": "saccade_ceiling", "long fixations": "fixation_s", "noisy eyes": "precision_factor"}
-"""Traits of simulated people, by the simulator's own name."""
+"""Traits of simulated participants, by the simulator's own name."""
 _SEED = 8
 
 SOURCES: Registry[Source] = Registry("set of recordings")
@@ -33,13 +33,13 @@ SOURCES: Registry[Source] = Registry("set of recordings")
 
 @dataclass(frozen=True, eq=False)
 class GazeData:
-    """Recordings, and what is known of the people.
+    """Recordings, and what is known of the participants.
 
     Attributes:
         name: Short name.
         words: What they are.
-        corpus: The recordings, on one plane.
-        kinds: For every question about people, the answer for each of them.
+        corpus: The recordings, on one viewing plane.
+        kinds: For every question about participants, the answer for each of them.
         public: Whether nobody was recorded, so that gaze may be shown.
     """
 
@@ -66,10 +66,10 @@ class GazeData:
 
     @cached_property
     def scenes(self) -> SceneSet:
-        """The recordings of everybody before the same stimuli.
+        """The recordings of everyone before the same stimuli.
 
         Raises:
-            DoesNotApply: If no three people looked at one stimulus.
+            DoesNotApply: If no three participants looked at one stimulus.
         """
         seen: dict[tuple[str, str, str], dict[str, Recording]] = {}
         for one in self.recordings:
@@ -79,13 +79,15 @@ class GazeData:
         people = tuple(sorted(whole[0])) if whole else ()
         same = [who for who in whole if tuple(sorted(who)) == people]
         if most < 3 or not whole[0][people[0]].stimulus:
-            raise DoesNotApply("scanpaths are compared between people before the same stimulus, and here are none")
+            raise DoesNotApply(
+                "scanpaths are compared between participants before the same stimulus, and here are none"
+            )
         scenes = tuple(tuple(who[name] for name in people) for who in same)
         return SceneSet(self.name, self.words, self.plane, people, scenes)
 
 
 def simulated(data: Path | None, people: int = 16, sessions: int = 2, seconds: float = 60.0) -> GazeData:
-    """Return simulated people before one scene in a headset, each session on another day."""
+    """Return simulated participants before one scene in a headset, each session on another day."""
     del data
     tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=PAPERS_RATE_HZ)
     study = SimulatedStudy(people, 1, sessions, 1, tracker, seconds, _SEED)
@@ -95,12 +97,14 @@ def simulated(data: Path | None, people: int = 16, sessions: int = 2, seconds: f
     for words, trait in TRAITS.items():
         middle = statistics.median(getattr(person, trait) for person in observers)
         kinds[words] = {person.name: "yes" if getattr(person, trait) > middle else "no" for person in observers}
-    words = f"{people} simulated people x {sessions} days, {seconds:g} s each, in a headset at {PAPERS_RATE_HZ:g} Hz"
+    words = (
+        f"{people} simulated participants x {sessions} days, {seconds:g} s each, in a headset at {PAPERS_RATE_HZ:g} Hz"
+    )
     return GazeData("simulated", words, Corpus.of(recordings), kinds, public=True)
 
 
 def vr(data: Path | None, people: int = 16, sessions: int = 4, seconds: float = 60.0) -> GazeData:
-    """Return people who looked for objects in a headset (Schuetz et al. 2024)."""
+    """Return participants who looked for objects in a headset (Schuetz et al. 2024)."""
     folder = SOURCES["vr"].path(data)
     found = [
         Recording(room.t, room.yaw, room.pitch, headset(50, 50), f"user-{room.user:02d}", "", str(room.session))
@@ -109,12 +113,12 @@ def vr(data: Path | None, people: int = 16, sessions: int = 4, seconds: float = 
     names = sorted({one.observer for one in found})[:people]
     days = sorted({one.session for one in found})[:sessions]
     kept = [one for one in found if one.observer in names and one.session in days]
-    words = f"{len(names)} people x {len(days)} sessions, {seconds:g} s each, in a headset (Schuetz et al. 2024)"
+    words = f"{len(names)} participants x {len(days)} sessions, {seconds:g} s each, in a headset (Schuetz et al. 2024)"
     return GazeData("vr", words, Corpus.of(kept))
 
 
 def osie_viewers(data: Path | None, people: int = 15, images: int = 20) -> GazeData:
-    """Return people before images (Xu et al. 2014): fixations, held for as long as they lasted."""
+    """Return participants before images (Xu et al. 2014): fixations, held for as long as they lasted."""
     scenes = osie(SOURCES["osie"].path(data) or Path(), images, people)
     return GazeData("osie", scenes.title, Corpus.of(one for scene in scenes.scenes for one in scene))
 
@@ -125,15 +129,15 @@ SOURCES.register("osie")(Source(osie_viewers, f"{OSIE_FOLDER}/{OSIE_FILE}"))
 
 
 def of_corpus(path: Path, people: int = 0) -> GazeData:
-    """Return a corpus of one's own, of so many people at most."""
+    """Return a corpus of one's own, of this many participants at most."""
     corpus = Corpus.open(path)
     names = sorted(corpus.observers)
     kept = corpus if not people or people >= len(names) else corpus.select(observer=names[:people])
-    return GazeData(path.name, f"{path.name}: {min(people or len(names), len(names))} people", kept)
+    return GazeData(path.name, f"{path.name}: {min(people or len(names), len(names))} participants", kept)
 
 
 def by_person(values: Iterable[tuple[str, float]]) -> tuple[Sequence[str], list[list[float]]]:
-    """Return people, and the values of each."""
+    """Return participants, and the values of each."""
     found: dict[str, list[float]] = {}
     for person, value in values:
         found.setdefault(person, []).append(value)
@@ -141,7 +145,7 @@ def by_person(values: Iterable[tuple[str, float]]) -> tuple[Sequence[str], list[
 
 
 def _bare(recording: Recording) -> Recording:
-    """Return gaze alone: what was simulated is known better than it could be, and no veil lets it through."""
+    """Return gaze alone: what was simulated is known better than it could be, and no mechanism lets it through."""
     return Recording(
         recording.t,
         recording.x,

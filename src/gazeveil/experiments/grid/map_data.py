@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who looked at what, for heatmaps: people before scenes, and one person more who stands in for the target."""
+"""Who looked at what, for heatmaps.
+
+Participants before scenes, and one participant more who stands in for the target.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +47,13 @@ SOURCES: Registry[Source] = Registry("set of scenes")
 
 @dataclass(frozen=True, eq=False)
 class MapData:
-    """Scenes, each with everybody who looked.
+    """Scenes, each with everyone who looked.
 
     Attributes:
         name: Short name.
         words: What they are.
         scenes: For every scene, the recordings of those who take part.
-        others: For every scene, the recordings of somebody who does not.
+        others: For every scene, the recordings of someone who does not.
         samples: The most samples that a participant has on a scene.
         public: Whether nobody was recorded.
     """
@@ -118,16 +121,16 @@ class MapData:
 
 
 def simulated(data: Path | None, people: int = 15, scenes: int = 6, seconds: float = 5.0) -> MapData:
-    """Return simulated people before scenes on a screen."""
+    """Return simulated participants before scenes on a screen."""
     del data
     tracker = replace(TRACKERS["remote"], name="remote-60", rate_hz=_RATE_HZ, geometry=PLANE)
     study = SimulatedStudy(people + 1, scenes, 1, 1, tracker, seconds, _SEED)
-    words = f"{people} simulated people before {scenes} scenes, {seconds:g} s each, at {_RATE_HZ:g} Hz"
+    words = f"{people} simulated participants before {scenes} scenes, {seconds:g} s each, at {_RATE_HZ:g} Hz"
     return replace(_gathered("simulated", words, list(study.recordings())), public=True)
 
 
 def osie_viewers(data: Path | None, people: int = 14, images: int = 20) -> MapData:
-    """Return people before images (Xu et al. 2014): fixations, held for as long as they lasted."""
+    """Return participants before images (Xu et al. 2014): fixations, held for as long as they lasted."""
     seen = osie(SOURCES["osie"].path(data) or Path(), images, people + 1)
     recordings = [one.to("px") for scene in seen.scenes for one in scene]
     return _gathered("osie", f"{len(seen.people) - 1} of {seen.title}", recordings)
@@ -148,7 +151,7 @@ def of_corpus(path: Path, people: int = 0) -> MapData:
     most = max(int(part.samples.group_by("observer").len().collect()["len"].to_numpy().max()) for part in inside.parts)
     return MapData(
         path.name,
-        f"{path.name}: {len(names) - 1} people before {len(kept)} stimuli",
+        f"{path.name}: {len(names) - 1} participants before {len(kept)} stimuli",
         tuple(inside.select(stimulus=[name]) for name in kept),
         tuple(outside.select(stimulus=[name]) for name in kept),
         most,

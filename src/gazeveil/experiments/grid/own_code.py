@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of one's own: a veil, an attack, a metric in one file enters its registry when the file is run."""
+"""Files of one's own: a mechanism, an attack, a metric in one file enters its registry when the file is run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings behind a mechanism: each behind a veil of its own, or all of them made anew together."""
+"""Recordings behind a mechanism: each behind a mechanism of its own, or all of them made anew together."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def _veiled(mechanism: SampleMechanism | None, seed: int, recording: Recording) 
 
 
 def over_people(metric: str, people: Sequence[str], values: Sequence[float], seed: int = 1, **more: Any) -> Number:
-    """Return the mean over people of their own means, and where it lies for people drawn anew.
+    """Return the mean over participants of their own means, and where it lies for participants resampled.
 
     Args:
         metric: What it is.
         people: Whose value each is.
         values: The values; those that are not numbers are left out.
-        seed: From which people are drawn.
+        seed: From which participants are drawn.
         more: What else the number says.
     """
     own: dict[str, list[float]] = {}

@@ -25,8 +25,8 @@ FILE = "report.html"
 _SUCCESS = {
     "reidentification": "Who it is",
     "linkage": "Whose known gaze it is",
-    "attribute": "What kind of person",
-    "membership": "Whether somebody took part",
+    "attribute": "What kind of participant",
+    "membership": "Membership: who took part",
     "reconstruction": "What the gaze was",
 }
 
@@ -66,10 +66,10 @@ def _about(grid: Grid, table: pl.DataFrame, command: str) -> Section:
         ["work", f"{cells['seconds'].sum() / 60:.1f} min"],
         *(["data", words] for words in table["data"].unique(maintain_order=True).to_list() if words),
     ]
-    source = f"<details><summary>grid.toml</summary><pre>{_escaped(grid.text)}</pre></details>"
+    source = report.folded("grid.toml", f"<pre>{_escaped(grid.text)}</pre>")
     lead = (
-        "Success of an attacker is the way from guessing (0) to certainty (1). What is kept of a use is the way from a "
-        "release without any data (0) to data as they are (1). Intervals are 95 %, over people or scenes drawn anew."
+        "An attacker's success goes from guessing (0) to certainty (1). Usefulness goes from a release without any "
+        "data (0) to raw data (1). Intervals are 95 %, by bootstrap over participants or scenes."
     )
     return Section("What was measured", (report.words(lead), report.table(["", ""], rows), source))
 
@@ -193,15 +193,11 @@ def _numbers(table: pl.DataFrame) -> Sequence[Section]:
             "All numbers",
             (
                 report.words(lead),
-                _folded("recipes", report.table(["use", "data", "mechanism", "recipe", "gazeveil"], recipe_rows)),
-                _folded(f"{len(rows)} numbers", report.table(columns, rows)),
+                report.folded("recipes", report.table(["use", "data", "mechanism", "recipe", "gazeveil"], recipe_rows)),
+                report.folded(f"{len(rows)} numbers", report.table(columns, rows)),
             ),
         ),
     ]
-
-
-def _folded(summary: str, piece: str) -> str:
-    return f"<details><summary>{_escaped(summary)}</summary>{piece}</details>"
 
 
 def _share(row: dict[str, Any], name: str) -> str:

@@ -78,7 +78,7 @@ def run_cells(
         out: The folder of the run.
         workers: How many processes; with 0 all is done in this one, without a time limit.
         retry: Whether cells that broke before are tried again.
-        follow: Told after every cell how far the run is.
+        follow: Called after every cell with the progress.
     """
     kept = Kept(out / "cells")
     cells = cells_of(setting.grid, setting.data, out)

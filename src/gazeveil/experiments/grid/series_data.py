@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whose feature series are released: simulated readers, people before a desktop tracker, or a corpus of one's own."""
+"""Whose feature series are released.
+
+Simulated readers, participants before a desktop tracker, or a corpus of one's own.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,8 @@ class SeriesData:
         series: Series by steps by features.
         people: Whose each is, as a number.
         tasks: Which document, or session, as a number.
-        design: Learnt from other people, who are public.
-        groups: The group of each series' person, as a number; None where there are none.
+        design: Learnt from other participants, who are public.
+        groups: The group of each series' participant, as a number; None where there are none.
         what: What tasks are: documents, whose kind is worth knowing, or sessions.
         public: Whether nobody was recorded.
     """
@@ -59,7 +62,7 @@ class SeriesData:
 
     @cached_property
     def each(self) -> int:
-        """How many series a person has."""
+        """How many series a participant has."""
         return int(np.bincount(self.people).max())
 
     def perturbed(self, protected: Protected, values: FloatArray, noise: NoiseSource) -> FloatArray:
@@ -97,11 +100,11 @@ def readers(data: Path | None, people: int = 20, seconds: float = 120.0) -> Seri
 
 
 def eyetribe(data: Path | None, people: int = 0) -> SeriesData:
-    """Return three runs each of people before a desktop tracker; as many others are public."""
+    """Return three runs each of participants before a desktop tracker; as many others are public."""
     found = eyetribe_runs(SOURCES["eyetribe"].path(data) or Path())
     kept: NDArray[Any] = found.people < people if people else np.ones(len(found.people), dtype=np.bool_)
     count = len(np.unique(found.people[kept]))
-    words = f"{count} people before a desktop tracker, three runs each (EyeTribe)"
+    words = f"{count} participants before a desktop tracker, three runs each (EyeTribe)"
     return SeriesData("eyetribe", words, found.series[kept], found.people[kept], found.runs[kept], found.design)
 
 
@@ -125,5 +128,5 @@ def of_corpus(path: Path, people: int = 0) -> SeriesData:
     values = panel_of(table, ranges, steps, fill).values
     design = learn([values[is_public]], ranges, f"every second participant of {path.name}")
     kept = (who >= 0) & ~is_public
-    words = f"{path.name}: {len(np.unique(who[kept]))} people"
+    words = f"{path.name}: {len(np.unique(who[kept]))} participants"
     return SeriesData(path.name, words, values[kept], who[kept] // 2, tasks[kept], design)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What mechanisms do to gaze and to maps, to look at. People who do not exist are shown, whatever a grid is about."""
+"""What mechanisms do to gaze and to maps, to look at.
+
+Participants who do not exist are shown, whatever a grid is about.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def pictures(grid: Grid) -> Section | None:
         pieces += [
             report.picture(
                 _plots.veiled_gaze(data.recordings[0], shown),
-                "Horizontal gaze of a simulated person over time: grey before, blue behind the mechanism",
+                "Horizontal gaze of a simulated participant over time: grey before, blue behind the mechanism",
             ),
             *map(report.words, failed),
         ]
@@ -37,11 +40,11 @@ def pictures(grid: Grid) -> Section | None:
     if makers:
         scenes = map_data.simulated(None, 15, 1)
         drawn, failed = _each(makers, lambda use, level: _map(scenes, use, level))
-        caption = "Released maps of one scene and 15 simulated people, each on its own scale of colours"
+        caption = "Released maps of one scene and 15 simulated participants, each on its own scale of colours"
         pieces += [report.picture(_plots.maps(drawn), caption), *map(report.words, failed)]
     if not pieces:
         return None
-    lead = "These people do not exist, whichever data the grid is about: a report shows nobody's gaze."
+    lead = "These participants do not exist, whichever data the grid is about: a report shows no real gaze."
     return Section("What mechanisms do", (report.words(lead), *pieces))
 
 
@@ -57,7 +60,7 @@ def _levels(grid: Grid, uses: tuple[str, ...]) -> list[tuple[str, Level]]:
 
 
 def _each(levels: list[tuple[str, Level]], draw: Any) -> tuple[list[tuple[str, Any]], list[str]]:
-    """Draw each; what cannot be drawn is said, and costs no other picture."""
+    """Draw each; what cannot be drawn is stated, and costs no other picture."""
     drawn, failed = [], []
     for use, level in levels:
         name = named(level.label, level.level)

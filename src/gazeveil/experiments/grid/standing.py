@@ -27,8 +27,8 @@ _ABOUT: Final = ("data", "strength", "recipe", "guarantee", "proven", "epsilon",
 def pooled(table: pl.DataFrame) -> pl.DataFrame:
     """Return the table with seeds taken together.
 
-    The value is the mean over seeds. Its interval has the mean width of those of single seeds, which is over people,
-    and is wider where seeds scatter. ``seed`` then says how many seeds there are.
+    The value is the mean over seeds. Its interval has the mean width of those of single seeds, which is over
+    participants, and is wider where seeds scatter. ``seed`` then says how many seeds there are.
     """
     down, up = ((pl.col("value") - pl.col("low")), (pl.col("high") - pl.col("value")))
     scatter = pl.col("value").std(ddof=1).fill_null(0.0).pow(2) / pl.len()

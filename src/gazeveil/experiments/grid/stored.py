@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The grid that comes with the package: measured once, on simulated people and public data sets, seeds pooled."""
+"""The grid that comes with the package: measured once, on simulated participants and public data sets, seeds pooled."""
 
 from __future__ import annotations
 

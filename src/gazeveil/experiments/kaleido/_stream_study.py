@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the study that decided the design of the stream veils measured: RMSE in pixels, 20 repeats, four values of ε.
+"""What the study that decided the design of the stream mechanisms measured.
+
+RMSE in pixels, 20 repeats, four values of ε.
 
 It drew floats, and had none of this package's code. To measure the same again is therefore a test of both.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to keep Kaleido's promise that are compared, by the name they have in tables."""
+"""The ways to keep Kaleido's guarantee that are compared, by the name they have in tables."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _MOMENT_S = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A mechanism of the registry at a promise; a value, so that it can be sent to another process.
+    """A mechanism of the registry at a guarantee; a value, so that it can be sent to another process.
 
     Attributes:
         mechanism: Its name in the registry.
-        options: Its parameters apart from the promise.
+        options: Its parameters apart from the guarantee.
         late: By how many seconds its output looks back. Its output is then compared with gaze of that time.
-        counts_samples: Whether its windows are so many samples of a nominal rate, which it must then be told.
+        counts_samples: Whether its windows are this many samples of a nominal rate, which it must then be reported.
         threshold_px: The distance worth publishing in pixels, for a mechanism that takes a share of the diagonal.
     """
 
@@ -69,7 +69,7 @@ class Registered:
         return run
 
     def is_sound(self, space: Space) -> bool:
-        """Whether it promises anything."""
+        """Whether it guarantees anything."""
         return not isinstance(self.at(space, Setting(60.0, 1.0, 1.0)).guarantee, Unproven)
 
 

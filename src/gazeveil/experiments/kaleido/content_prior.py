@@ -3,12 +3,12 @@
 """What it is worth to tell a private stream the scene: error with the right one, with none, and with another one.
 
 ``python -m gazeveil.experiments.kaleido.content_prior [FOLDER]`` prints the table; ``--quick`` does a small part. Every
-person's stream goes through several scenes, and `StreamVeil.expect` is told each of them as it begins. The density of a
-scene is where all *other* people looked at it; the person is left out. "Another" is the density of the scene before it
-in the stream, the person left out as well.
+participant's stream goes through several scenes, and `StreamVeil.expect` is told each of them as it begins. The density
+of a scene is where all *other* participants looked at it; the participant is left out. "Another" is the density of the
+scene before it in the stream, the participant left out as well.
 
-- ``simulated``: 20 people, 12 scenes of 10 s each, 60 Hz, 1280 x 720 pixels.
-- ``osie``, if the folder with its fixations is given: Xu et al. 2014, 15 people, 40 of its images for 3 s each,
+- ``simulated``: 20 participants, 12 scenes of 10 s each, 60 Hz, 1280 x 720 pixels.
+- ``osie``, if the folder with its fixations is given: Xu et al. 2014, 15 participants, 40 of its images for 3 s each,
   800 x 600 pixels. It holds fixations, so the streams do too: still gaze at 60 Hz, missing for 30 ms between two.
 """
 
@@ -34,7 +34,7 @@ from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.types import FloatArray
 
 SETTINGS = (Setting(60.0, 1.0, 1.0), Setting(60.0, 0.5, 3.0), Setting(300.0, 2.0, 0.5))
-"""Radius, window, ε: from a moderate promise over a weak one to a strong one."""
+"""Radius, window, ε: from a moderate guarantee over a weak one to a strong one."""
 
 _RATE = 60.0
 _CELLS = (18, 32)
@@ -44,13 +44,13 @@ _SIMULATED_SCREEN = screen(1280, 720, 518, 291, 600)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Viewing:
-    """Some people who all look at the same scenes.
+    """Some participants who all look at the same scenes.
 
     Attributes:
         name: What they are called in the table.
         space: The screen.
         seconds: How long a scene is shown.
-        gaze: People, scenes, samples at 60 Hz, x and y; NaN where gaze is missing.
+        gaze: Participants, scenes, samples at 60 Hz, x and y; NaN where gaze is missing.
     """
 
     name: str
@@ -61,17 +61,17 @@ class Viewing:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Root mean square errors in pixels at one promise.
+    """Root mean square errors in pixels at one guarantee.
 
     Attributes:
         viewing: Who looked at what.
-        setting: The promise.
+        setting: The guarantee.
         centre: Of "always the centre".
         scene: Of "always the mean of the scene".
         plain: Of `clock` that is told nothing.
         told: Of `clock` that is told the scene.
         misled: Of `clock` that is told another scene.
-        told_se: The standard error over people of what telling the scene changes, in pixels.
+        told_se: The standard error over participants of what telling the scene changes, in pixels.
         misled_se: The same for another scene.
     """
 
@@ -87,7 +87,7 @@ class Worth:
 
 
 def simulated(people: int = 20, scenes: int = 12, seconds: float = 10.0, seed: int = 8) -> Viewing:
-    """Return simulated people before the same scenes."""
+    """Return simulated participants before the same scenes."""
     tracker = replace(TRACKERS["remote"], name="remote-60", rate_hz=_RATE, geometry=_SIMULATED_SCREEN)
     study = SimulatedStudy(people, scenes, 1, tracker=tracker, seconds=seconds, seed=seed)
     count = round(seconds * _RATE)
@@ -99,7 +99,7 @@ def simulated(people: int = 20, scenes: int = 12, seconds: float = 10.0, seed: i
 
 
 def osie(folder: Path, images: int = 40) -> Viewing:
-    """Return the people of OSIE before some of its images.
+    """Return the participants of OSIE before some of its images.
 
     Raises:
         InputError: If the file is not there.
@@ -124,7 +124,7 @@ def osie(folder: Path, images: int = 40) -> Viewing:
 
 
 def measure(viewing: Viewing, settings: Sequence[Setting] = SETTINGS, *, repeats: int = 20) -> list[Worth]:
-    """Veil every person's stream with the scenes told, not told, and mixed up."""
+    """Veil every participant's stream with the scenes told, not told, and mixed up."""
     people, scenes, _, _ = viewing.gaze.shape
     right = [[_density(viewing, person, scene) for scene in range(scenes)] for person in range(people)]
     wrong = [[*row[-1:], *row[:-1]] for row in right]
@@ -164,7 +164,7 @@ def _density(viewing: Viewing, person: int, scene: int) -> FloatArray:
 def _squares(
     viewing: Viewing, setting: Setting, person: int, densities: Sequence[FloatArray] | None, repeats: int
 ) -> float:
-    """Return the summed squared distance of a person's veiled stream, mean over repeats."""
+    """Return the summed squared distance of a participant's veiled stream, mean over repeats."""
     clock = Clock(viewing.space, epsilon=setting.epsilon, window=setting.window, radius=setting.radius)  # type: ignore[arg-type]
     _, scenes, count, _ = viewing.gaze.shape
     t = np.arange(count) / _RATE
@@ -188,7 +188,7 @@ def main(folder: Path | None, *, quick: bool = False) -> None:
     viewings = [simulated(4, 3) if quick else simulated()]
     if folder is not None:
         viewings.append(osie(folder, 4 if quick else 40))
-    sys.stdout.write("| people | ε, w, r | centre | scene's mean | `clock` | told the scene | told another |\n")
+    sys.stdout.write("| participants | ε, w, r | centre | scene's mean | `clock` | with the scene | with another |\n")
     sys.stdout.write("| --- | --- | --- | --- | --- | --- | --- |\n")
     for viewing in viewings:
         for row in measure(viewing, repeats=repeats):

@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 13 and 15 of Kaleido (Li et al. 2021), measured again: accuracy over the promise, for every sound way beside.
+"""Figures 13 and 15 of Kaleido (Li et al. 2021), measured again.
 
-Figure 13 is the root mean square error of noisy gaze over ε, w and r, figure 15 the correlation of each person's noisy
-saliency map with the clean one. The paper prints no numbers; it states the shape, which `shape` checks: errors fall
-with ε, rise with w, and are larger for the larger radius. Its recordings are not ours, and its radii come from scenes;
-ours are 60 and 300 pixels.
+Accuracy over the guarantee, for every proven way beside.
 
-All contenders are held to the same true promise. Kaleido as published does not keep it (erratum K1): its error bars
+Figure 13 is the root mean square error of noisy gaze over ε, w and r, figure 15 the correlation of each participant's
+noisy saliency map with the clean one. The paper prints no numbers; it states the shape, which `shape` checks: errors
+fall with ε, rise with w, and are larger for the larger radius. Its recordings are not ours, and its radii come from
+scenes; ours are 60 and 300 pixels.
+
+All contenders are held to the same true guarantee. Kaleido as published does not keep it (erratum K1): its error bars
 are there to compare, not to choose from.
 """
 
@@ -38,7 +40,7 @@ T = TypeVar("T")
 FIGURES: Final[Mapping[int, str]] = {13: "rmse", 15: "cc"}
 QUICK_REPEATS, QUICK_RECORDINGS = 5, 6
 _BESIDE: Final = tuple((f"clock, {late} s late", COLUMNS.index("clock")) for late in ("0.1", "0.25"))
-"""Veils that the study has no column for, and the column they are set against."""
+"""Mechanisms that the study has no column for, and the column they are set against."""
 
 
 def reproduce(
@@ -60,12 +62,12 @@ def reproduce(
         out: Where to write.
         data: The folder of the data sets; by default they are searched for, and without them only simulated streams
             are used.
-        repeats: How often each veil runs over each stream.
+        repeats: How often each mechanism runs over each stream.
         quick: Few recordings and at most 5 repeats, to see that it works.
         workers: How many processes.
-        contenders: Which veils.
-        chosen: Which promises; all of the paper's by default.
-        tell: Told how far it is.
+        contenders: Which mechanisms.
+        chosen: Which guarantees; all of the paper's by default.
+        tell: Called with the progress.
 
     Raises:
         OptionError: If there is no such figure.
@@ -134,7 +136,7 @@ def to_json(
 
 
 def shape(points: Iterable[Point], veil: str, measured: str) -> dict[str, Any]:
-    """Return in how many neighbouring pairs of settings the paper's three statements hold for one veil."""
+    """Return in how many neighbouring pairs of settings the paper's three statements hold for one mechanism."""
     values = {(p.streams, p.setting): getattr(p, measured) for p in points if p.veil == veil}
     good = -1 if measured == "rmse" else 1
     told: dict[str, Any] = {"veil": veil}
@@ -146,7 +148,7 @@ def shape(points: Iterable[Point], veil: str, measured: str) -> dict[str, Any]:
 
 
 def summary(points: Iterable[Point], veil: str) -> dict[str, Any]:
-    """Return a veil's error relative to "always the centre": by radius, and in how many cells it is worse."""
+    """Return a mechanism's error relative to "always the centre": by radius, and in how many cells it is worse."""
     mine = [point for point in points if point.veil == veil]
     told: dict[str, Any] = {"veil": veil, "cells": len(mine)}
     for radius in sorted({point.setting.radius for point in mine}):
@@ -197,7 +199,7 @@ def to_markdown(told: Mapping[str, Any]) -> str:
     if "summary" in told:
         radii = [key for key in told["summary"][0] if key.startswith("r")]
         lines += _table(
-            ["veil", "sound", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
+            ["mechanism", "proven", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
             [
                 [row["veil"], "yes" if veil["sound"] else "**no**", *(f"{row[key]:.3f}" for key in (*radii, "all")),
                  f"{row['worse_than_centre']} of {row['cells']}"]

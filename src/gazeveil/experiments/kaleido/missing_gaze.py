@@ -6,8 +6,8 @@
 error is over samples with gaze. A clock whose releases wait for gaze shows at these samples what it would show if the
 others were not there, so it is measured by leaving them out.
 
-"Shows" is how well whoever knows the veil can tell a release without gaze from one with gaze, by how near it is to what
-was shown before it: the chance that of one of each the nearer is the one without (area under the ROC curve).
+"Shows" is how well whoever knows the mechanism can tell a release without gaze from one with gaze, by how near it is to
+what was shown before it: the chance that of one of each the nearer is the one without (area under the ROC curve).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """One promise on one set of streams.
+    """One guarantee on one set of streams.
 
     Attributes:
         streams: Which.
-        setting: The promise.
+        setting: The guarantee.
         missing: The share of samples without gaze.
         waiting: Error in pixels of a clock that waits for gaze.
         public: Error in pixels of the public clock.
@@ -60,7 +60,7 @@ class Cost:
 
 
 def measure(streams: StreamSet, settings: Sequence[Setting] = SETTINGS, *, repeats: int = 20) -> Iterator[Cost]:
-    """Measure each promise."""
+    """Measure each guarantee."""
     gone = [np.isnan(one.x) | np.isnan(one.y) for one in streams.recordings]
     missing = float(np.mean(np.concatenate(gone)))
     for setting in settings:

@@ -27,7 +27,7 @@ _THRESHOLD_PX: Final = 200.0
 
 
 class Run(Protocol):
-    """A veil that was started."""
+    """A mechanism that was started."""
 
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the veiled gaze."""
@@ -43,7 +43,7 @@ class InPixels:
 
     mechanism: SampleMechanism
     corner: tuple[float, float]
-    """Left and top of the plane in degrees."""
+    """Left and top of the viewing plane in degrees."""
     draws_noise: bool = True
 
     @property
@@ -68,7 +68,10 @@ class _Scaled:
 
 
 def published(epsilon: str, window: str, radius: str, plane: Geometry, rate_hz: float) -> InPixels:
-    """Return Kaleido as published for a plane in degrees; the radius is ``small`` or ``large``, that of the presets."""
+    """Return Kaleido as published for a viewing plane in degrees.
+
+    The radius is ``small`` or ``large``, that of the presets.
+    """
     left, top, right, bottom = plane.extent()
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
@@ -82,7 +85,7 @@ def published(epsilon: str, window: str, radius: str, plane: Geometry, rate_hz: 
 
 
 def veil_or_published(name: str, plane: Geometry, rate_hz: float = 100.0) -> SampleMechanism | InPixels | None:
-    """Return a veil by the name that experiments use, or Kaleido as published.
+    """Return a mechanism by the name that experiments use, or Kaleido as published.
 
     Raises:
         UnknownName: If there is none of that name.

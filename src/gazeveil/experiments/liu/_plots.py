@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gazeveil.experiments.liu.figures import READ_OFF, SAMPLES, SLICE_SIDE, NoiseLevel, Quality
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
+from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, png
 from gazeveil.types import FloatArray
 
 _LEVELS = (("good", BLUE), ("okay", ORANGE))
 _FEW = 200
 """With fewer observers the surface rises so steeply that nothing else can be seen."""
-_COLOURS = (BLUE, ORANGE, GREEN, RED, GREY)
 
 
 def noise_surface(levels: Sequence[NoiseLevel]) -> bytes:
@@ -34,12 +32,12 @@ def noise_surface(levels: Sequence[NoiseLevel]) -> bytes:
     axes.set_zlabel("noise σ, theorem 3.4")
     axes.view_init(elev=24, azim=145)  # from where little noise is needed, so that the rise hides nothing
     axes.set_title("Noise that theorem 3.4 asks for, cap 1 (Liu 2019, figure 2a)")
-    axes.legend()
+    legend_below(figure, axes)
     return png(figure)
 
 
 def noise_slice(levels: Sequence[NoiseLevel]) -> bytes:
-    """Draw figure 2 (b): the slice at 300 x 300 pixels, with the sound noise below it."""
+    """Draw figure 2 (b): the slice at 300 x 300 pixels, with the corrected noise below it."""
     figure, axes = canvas(8, 4.6)
     for level, colour in _LEVELS:
         rows = sorted(
@@ -47,13 +45,13 @@ def noise_slice(levels: Sequence[NoiseLevel]) -> bytes:
         )
         people = [row.observers for row in rows]
         axes.plot(people, [row.published for row in rows], color=colour, label=f"{level}, published")
-        axes.plot(people, [row.sound for row in rows], color=colour, linestyle="--", label=f"{level}, sound")
+        axes.plot(people, [row.sound for row in rows], color=colour, linestyle="--", label=f"{level}, corrected")
         axes.plot(
             people,
             [row.bounded for row in rows],
             color=colour,
             linestyle=":",
-            label=f"{level}, sound, at most {SAMPLES} samples each",
+            label=f"{level}, corrected, at most {SAMPLES} samples each",
         )
     for level, count in READ_OFF:
         axes.plot(
@@ -66,15 +64,15 @@ def noise_slice(levels: Sequence[NoiseLevel]) -> bytes:
     axes.set_yscale("log")
     axes.set_xlabel("observers n")
     axes.set_ylabel("noise σ")
-    axes.set_title(f"Noise for a {SLICE_SIDE} x {SLICE_SIDE} map (Liu 2019, figure 2b; dots: what the paper reads off)")
-    axes.legend(fontsize=8)
+    axes.set_title(f"Noise for a {SLICE_SIDE} x {SLICE_SIDE} map (Liu 2019, figure 2b)\ndots: what the paper reads off")
+    legend_below(figure, axes)
     return png(figure)
 
 
 def quality_over_epsilon(rows: Sequence[Quality], observers: int) -> bytes:
     """Draw figure 3: correlation and squared error over ε, with standard deviations."""
     figure, (left, right) = canvas(11, 4.8, columns=2)
-    for colour, name in zip(_COLOURS, dict.fromkeys(row.mechanism for row in rows), strict=False):
+    for colour, name in zip(COLOURS, dict.fromkeys(row.mechanism for row in rows), strict=False):
         points = [row for row in rows if row.mechanism == name]
         epsilon = [row.epsilon for row in points]
         style = {"color": colour, "label": name, "capsize": 2, "linestyle": "-" if "published" in name else "--"}
@@ -86,8 +84,8 @@ def quality_over_epsilon(rows: Sequence[Quality], observers: int) -> bytes:
     right.set_yscale("log")
     for axes in (left, right):
         axes.set_xlabel("ε (Gaussian: δ = n^(-3/2))")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    figure.suptitle(f"Five simulated people copied to {observers:,} (Liu 2019, figure 3)")
+    legend_below(figure, left)
+    figure.suptitle(f"Five simulated participants copied to {observers:,} (Liu 2019, figure 3)")
     return png(figure)
 
 

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 2 and 3 of Liu et al. 2019, measured again, with sound noise beside the published.
+"""Figures 2 and 3 of Liu et al. 2019, measured again, with corrected noise beside the published.
 
 Figure 2 is a formula: how much noise a gaze map needs, over its side and the number of observers.
 
-Figure 3 is an experiment. The paper copies five people 10,000 times and calls them 50,000 observers. So do we, with
-simulated people, to compare like with like: it hides all sampling error, and the promise to each of the five is that
-to a group of 10,000 (erratum L8). What the paper leaves open (L10) is fixed here: the noise is added to the mean gaze
-map, both maps are blurred by one degree (mass kept, reflected at the edges), negative cells stay, and CC and MSE are
-taken between the blurred maps.
+Figure 3 is an experiment. The paper copies five participants 10,000 times and calls them 50,000 observers. So do we,
+with simulated participants, to compare like with like: it hides all sampling error, and the guarantee to each of the
+five is that to a group of 10,000 (erratum L8). What the paper leaves open (L10) is fixed here: the noise is added to
+the mean gaze map, both maps are blurred by one degree (mass kept, reflected at the edges), negative cells stay, and CC
+and MSE are taken between the blurred maps.
 
 Blurring is linear. So one blurred field of unit noise a repeat serves every ε and mechanism: scaled by σ, it is what
 the mechanism would have added, apart from rounding to the lattice. CC and MSE over ε therefore share their noise.
@@ -58,7 +58,7 @@ READ_OFF: Final = (("good", 900), ("okay", 300))
 EPSILONS: Final = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 PEOPLE, COPIES = 5, 10_000
 SAMPLES: Final = 300
-"""Samples of each person, at most: 5 s at 60 Hz."""
+"""Samples of each participant, at most: 5 s at 60 Hz."""
 
 _WIDTH, _HEIGHT = 1680, 1050
 _SCREEN = screen(_WIDTH, _HEIGHT, 474, 296, 600)
@@ -69,11 +69,11 @@ _FINE = 128
 MECHANISMS: Final[Mapping[str, tuple[type[NoisyMap], bool]]] = {
     "Gaussian, published": (GaussianAsPublished, False),
     "Laplace, published": (LaplaceAsPublished, False),
-    "Gaussian, sound": (GaussianMap, False),
-    "Gaussian, sound, samples bounded": (GaussianMap, True),
-    "Laplace, sound, samples bounded": (LaplaceMap, True),
+    "Gaussian, corrected": (GaussianMap, False),
+    "Gaussian, corrected, samples bounded": (GaussianMap, True),
+    "Laplace, corrected, samples bounded": (LaplaceMap, True),
 }
-"""The curves of figure 3, and whether a bound on each person's samples is enforced."""
+"""The curves of figure 3, and whether a bound on each participant's samples is enforced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ class NoiseLevel:
     """How much noise a gaze map of one size needs.
 
     Attributes:
-        level: The paper's name of the promise.
+        level: The paper's name of the guarantee.
         side: Pixels along one side of the square map.
-        observers: How many people.
+        observers: How many participants.
         published: σ of theorem 3.4.
-        sound: The smallest σ that keeps the promise.
+        sound: The smallest σ that keeps the guarantee.
         bounded: The same, if nobody adds more than `SAMPLES` samples.
     """
 
@@ -111,13 +111,13 @@ class Quality:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaze:
-    """The five people of figure 3.
+    """The five participants of figure 3.
 
     Attributes:
         maps: Their gaze maps.
         shape: Rows and columns.
         blur: Standard deviation of the point-spread function in pixels, about one degree.
-        copies: How often each person is counted.
+        copies: How often each participant is counted.
     """
 
     maps: ObserverMaps
@@ -181,7 +181,7 @@ def noise_levels(sides: Sequence[int], observers: Sequence[int]) -> list[NoiseLe
 
 
 def simulated_gaze(people: int = PEOPLE, copies: int = COPIES, shrink: int = 1, seed: int = 2019) -> Gaze:
-    """Return the gaze of some simulated people on one picture.
+    """Return the gaze of some simulated participants on one picture.
 
     Args:
         people: How many.
@@ -239,14 +239,14 @@ def caps_of_algorithm_1(gaze: Gaze, epsilons: Sequence[float] = EPSILONS) -> dic
 
 
 def noisy_heatmaps(gaze: Gaze, epsilon: float = 1.5, seed: int = 1) -> dict[str, FloatArray]:
-    """Return the heatmap without noise, and those with the published and the sound Gaussian noise."""
+    """Return the heatmap without noise, and those with the published and the corrected Gaussian noise."""
     copied = ObserverMaps(
         gaze.observers, gaze.maps.cells, gaze.maps.observer, gaze.maps.cell, np.minimum(gaze.maps.count, 1)
     )
     times = np.full(gaze.maps.observers, gaze.copies)
     summed = copied.summed(times=times)
     heat = {"no noise": render(gaze.mean(), gaze.blur)}
-    for name in ("Gaussian, published", "Gaussian, sound, samples bounded"):
+    for name in ("Gaussian, published", "Gaussian, corrected, samples bounded"):
         kind, bounded = MECHANISMS[name]
         mechanism = kind(gaze.observers, gaze.maps.cells, epsilon, samples=SAMPLES if bounded else None)
         noisy = mechanism._noisy_sum(summed.total, NoiseSource.seeded(seed)) / gaze.observers
@@ -272,8 +272,8 @@ def to_json(
             "blur_px": gaze.blur,
             "cap": 1,
             "cap_of_algorithm_1": {str(epsilon): cap for epsilon, cap in caps.items()},
-            "note": f"each simulated person is counted {gaze.copies:,} times (L8): to a real person in such a study "
-            f"the promise would be that of a group of {gaze.copies:,}",
+            "note": f"each simulated participant is counted {gaze.copies:,} times (L8): for a real participant, the "
+            f"guarantee would be that of a group of {gaze.copies:,}",
             "points": [
                 {
                     "mechanism": row.mechanism,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws who is identified against what is left of use, a point for every peer."""
+"""Draws who is identified against what is left of use, a point for every baseline."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gazeveil.experiments.peers import features, samples
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREY, ORANGE, RED
+from gazeveil.pictures import BLUE, GREY, ORANGE, RED, canvas, png
 
 
 def drawn(of_samples: Sequence[samples.Row], of_features: Sequence[features.Row]) -> bytes:
@@ -34,7 +33,7 @@ def drawn(of_samples: Sequence[samples.Row], of_features: Sequence[features.Row]
 
 
 def strongest(row: samples.Row | features.Row) -> float:
-    """Return how often people are identified by whatever does it best."""
+    """Return how often participants are identified by whatever does it best."""
     found = [value for ways in row.identified.values() for value in ways.values()]
     return max((value[0] if isinstance(value, tuple) else value for value in found), default=math.nan)
 

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Feature series behind peers: who is still recognised, and which document was read.
+"""Feature series behind baselines: who is still recognised, and which document was read.
 
 Series are scaled to declared ranges. Each document (or run) is protected by itself, as published, with groups or noise
 of its own. Recognisers and votes are those of `gazeveil.experiments.bozkir.classes`:
 
 - **published**: trained on protected series of other documents, asked about raw ones (David-John 2022).
-- **both**: trained and asked behind the peer.
+- **both**: trained and asked behind the baseline.
 
-Which document was read is asked about raw series, after training on the protected ones of other people: behind k-same a
-person's own protected series is also that of somebody who was trained on.
+Which document was read is asked about raw series, after training on the protected ones of other participants: behind
+k-same a participant's own protected series is also that of someone who was trained on.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PEOPLE, SECONDS = 20, 300.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesSet:
-    """Everybody's series on every document.
+    """All participants' series on every document.
 
     Attributes:
         name: Short name.
@@ -66,16 +66,17 @@ class SeriesSet:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One peer on one set.
+    """One baseline on one set.
 
     Attributes:
         people: Name of the set.
-        peer: The peer as it was named.
+        peer: The baseline as it was named.
         claimed: What its authors state; empty for none.
         guarantee: What we can say about it.
         identified: By recogniser and way of attack, by the majority of a series' windows.
         chance: By guessing.
-        document: How often a raw series' document is found, of people who were not trained on; NaN without documents.
+        document: How often a raw series' document is found, of participants who were not trained on; NaN without
+            documents.
         error: Root mean squared error, as a part of the declared ranges.
     """
 
@@ -103,7 +104,7 @@ def readers(people: int = PEOPLE, seconds: float = SECONDS, seed: int = 202) -> 
 
 
 def eyetribe_runs(path: Path, people: int = 30) -> SeriesSet:
-    """Return three runs each of the people before an EyeTribe (Ziman et al.).
+    """Return three runs each of the participants before an EyeTribe (Ziman et al.).
 
     Raises:
         InputError: If the file is not there.
@@ -112,7 +113,7 @@ def eyetribe_runs(path: Path, people: int = 30) -> SeriesSet:
     table = extract_corpus(Corpus.of(first_runs_of_everybody(path)[: RUNS * people])).table
     steps = int(np.median([len(series.values) for series in table.series()]))
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(CHOSEN)
-    title = f"{len(table.observers)} people, three runs of 4.5 min at an EyeTribe (Ziman et al.)"
+    title = f"{len(table.observers)} participants, three runs of 4.5 min at an EyeTribe (Ziman et al.)"
     return _set("eyetribe", title, table, ranges, steps, has_tasks=False)
 
 
@@ -126,7 +127,7 @@ def _set(name: str, title: str, table: FeatureTable, ranges: Ranges, steps: int,
 
 
 def _turns(people: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for every series which of its person's it is."""
+    """Return for every series which of its participant's it is."""
     return np.array([int(np.sum(people[:at] == person)) for at, person in enumerate(people)], dtype=np.int64)
 
 
@@ -139,12 +140,12 @@ def measure(
     seed: int = 1,
     tell: Tell = silent,
 ) -> list[Row]:
-    """Measure peers on a set of series.
+    """Measure baselines on a set of series.
 
     Raises:
-        UnknownName: If a peer is unknown.
-        OptionError: If a peer has no such parameter.
-        InputError: If there are too few people for a peer.
+        UnknownName: If a baseline is unknown.
+        OptionError: If a baseline has no such parameter.
+        InputError: If there are too few participants for a baseline.
     """
     chosen = {name: feature_peer(name, *one.values.shape[1:]) for name in peers}
     rows = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Peers and veils by one line of text: a name, and what differs from its defaults, as ``k-same-synth:k=8``."""
+"""Baselines and mechanisms by one line of text: a name, and what differs from its defaults, as ``k-same-synth:k=8``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAMPLE_PEERS = (
     "smoothing-high",
     "mpmu",
 )
-"""The papers' strengths, the veils that newer work recommends, and one of ours to compare with."""
+"""The papers' strengths, the mechanisms that newer work recommends, and one of ours to compare with."""
 FEATURE_PEERS = (
     NONE,
     "k-same:k=2",
@@ -43,11 +43,12 @@ FEATURE_PEERS = (
     "exponential-as-published:epsilon=2",
     "exponential:epsilon=100",
 )
-"""The papers' strengths, and the sound form of Steil's mechanism, whose ε is for all that a person releases."""
+"""The papers' strengths, and the corrected form of Steil's mechanism, whose ε is for all that a participant releases.
+"""
 
 
 def sample_peer(text: str, plane: Geometry) -> DatasetMechanism | SampleMechanism | None:
-    """Return a peer for recordings, a veil or a preset, for gaze on a plane; None for ``none``.
+    """Return a baseline for recordings, a mechanism or a preset, for gaze on a viewing plane; None for ``none``.
 
     Raises:
         UnknownName: If there is none of that name.
@@ -67,7 +68,7 @@ def sample_peer(text: str, plane: Geometry) -> DatasetMechanism | SampleMechanis
 
 
 def feature_peer(text: str, steps: int, features: int) -> DatasetSeries | SeriesMechanism | None:
-    """Return a peer or mechanism for series of so many steps and features; None for ``none``.
+    """Return a baseline or mechanism for series of this many steps and features; None for ``none``.
 
     Raises:
         UnknownName: If there is none of that name.

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings behind peers and veils: who is still identified, in three ways, and what is left of gaze.
+"""Recordings behind baselines and veils: who is still identified, in three ways, and what is left of gaze.
 
-- **linked**: people are known from raw gaze, and whose protected recording it is is asked (as Wilson 2024).
-- **published**: people are known from the protected recordings, under their names, and raw gaze is asked about (as
-  David-John 2022 and 2023: a published data set, and an attacker who records somebody).
-- **both**: people are known from protected recordings of some sessions, and asked about in those of another.
+- **linked**: participants are known from raw gaze, and whose protected recording it is is asked (as Wilson 2024).
+- **published**: participants are known from the protected recordings, under their names, and raw gaze is asked about
+  (as David-John 2022 and 2023: a published data set, and an attacker who records someone).
+- **both**: participants are known from protected recordings of some sessions, and asked about in those of another.
 
-Everybody is known from all other sessions. A peer protects all recordings of a set in one go. Intervals are over
-people.
+Everyone is known from all other sessions. A baseline protects all recordings of a set in one go. Intervals are over
+participants.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ UTILITIES = ("rmse_deg", "aoi_f1", "saliency_cc")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One peer on one set.
+    """One baseline on one set.
 
     Attributes:
         people: Name of the set.
-        peer: The peer as it was named.
+        peer: The baseline as it was named.
         claimed: What its authors state; empty for none.
         guarantee: What we can say about it.
-        identified: By recogniser and way of attack: how often people are identified, from and to.
+        identified: By recogniser and way of attack: how often participants are identified, from and to.
         chance: By guessing.
         utilities: What is left of gaze, by the name of the measure: the mean over recordings.
         answered: Share of samples with gaze for which gaze was released.
-        passed: Share of fixations, and of saccades, that passed a test of the peer's own; empty where it has none.
+        passed: Share of fixations, and of saccades, that passed a test of the baseline's own; empty where it has none.
     """
 
     people: str
@@ -77,11 +77,11 @@ def measure(
     seed: int = 1,
     tell: Tell = silent,
 ) -> list[Row]:
-    """Measure peers and veils on a set of people.
+    """Measure baselines and mechanisms on a set of participants.
 
     Raises:
-        UnknownName: If a peer is unknown.
-        OptionError: If a peer has no such parameter.
+        UnknownName: If a baseline is unknown.
+        OptionError: If a baseline has no such parameter.
     """
     plane = one.plane.in_unit("deg")
     chosen = {name: sample_peer(name, plane) for name in peers}
@@ -112,7 +112,7 @@ def measure(
 
 
 def recording_of(trial: Trial, plane: Geometry) -> Recording:
-    """Return a trial as a recording in degrees on a plane."""
+    """Return a trial as a recording in degrees on a viewing plane."""
     return Recording(
         trial.t, trial.x, trial.y, plane, trial.person, trial.name, session=trial.session, rate_hz=trial.rate_hz
     )
@@ -121,7 +121,7 @@ def recording_of(trial: Trial, plane: Geometry) -> Recording:
 def protected(
     peer: DatasetMechanism | SampleMechanism | None, recordings: Sequence[Recording], noise: NoiseSource
 ) -> tuple[list[Recording], tuple[float, ...]]:
-    """Return recordings behind a peer or veil, and what share of events passed its own test, where it has one."""
+    """Return recordings behind a baseline or mechanism, and the share of events that passed its own test, if any."""
     if peer is None:
         return list(recordings), ()
     if isinstance(peer, EventSynth):
@@ -134,7 +134,7 @@ def protected(
 
 
 def identified(judge: Judge, raw: Sequence[Trial], shown: Sequence[Trial]) -> dict[str, tuple[float, float, float]]:
-    """Return for every way of attack how often people are identified by added scores, and where that lies."""
+    """Return for every way of attack how often participants are identified by added scores, and where that lies."""
     published = _Published({_key(trial): after for trial, after in zip(raw, shown, strict=True)})
     found = {}
     for threat in THREATS:
@@ -151,7 +151,7 @@ def identified(judge: Judge, raw: Sequence[Trial], shown: Sequence[Trial]) -> di
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Published(Prepared):
-    """An attacker who knows people from what was published about them."""
+    """An attacker who knows participants from what was published about them."""
 
     released: Mapping[tuple[str, str, str], Trial]
 

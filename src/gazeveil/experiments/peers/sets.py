@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The people that peers are judged on, by name."""
+"""The participants that baselines are judged on, by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gazeveil.experiments.peers.features import SeriesSet, eyetribe_runs, reader
 
 
 def gaze_set(name: str, data: Path | None, people: int, seconds: float) -> IdentitySet:
-    """Return ``vr`` or ``simulated`` people with so many seconds of every session.
+    """Return ``vr`` or ``simulated`` participants with this many seconds of every session.
 
     Raises:
         InputError: If the data are not there.
@@ -26,7 +26,7 @@ def gaze_set(name: str, data: Path | None, people: int, seconds: float) -> Ident
 
 
 def series_set(name: str, data: Path | None, people: int, seconds: float) -> SeriesSet:
-    """Return ``readers``, who read so many seconds, or the runs of ``eyetribe``.
+    """Return ``readers``, who read this many seconds, or the runs of ``eyetribe``.
 
     Raises:
         InputError: If the data are not there.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How well readouts predict pictures that they never saw: the correlation with where people looked."""
+"""How well readouts predict pictures that they never saw: the correlation with where participants looked."""
 
 from __future__ import annotations
 

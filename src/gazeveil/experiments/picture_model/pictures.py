@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of pictures with what people looked at: a folder for each, with ``images`` and a table ``fixations.csv``.
+"""Sets of pictures with what participants looked at: a folder for each, with ``images`` and a table ``fixations.csv``.
 
 The table has the columns image (a file's name), viewer, x and y (pixels of the picture) and duration (any unit). The
 pictures that are kept out of training are chosen by a seed, or listed in ``held_out.txt``.
@@ -101,6 +101,6 @@ def _looked(path: Path, fixations: pl.DataFrame) -> Looked:
         if own.sum() > 0:
             total += own / own.sum()
     if not total.any():
-        raise InputError(f"nobody looked at {path}", hint="x and y are pixels of the picture")
+        raise InputError(f"no participant looked at {path}", hint="x and y are pixels of the picture")
     looks = render(total, BLUR_CELLS)
     return Looked(path.name, pixels, looks / looks.sum())

@@ -3,7 +3,7 @@
 """How a readout is trained: pictures cropped, scaled, mirrored and recoloured, so that no lab's camera is learnt.
 
 The loss is the Kullback-Leibler divergence of the predicted map, content times the centre of the picture's own set,
-from where people looked. AdamW with one cycle of the learning rate.
+from where participants looked. AdamW with one cycle of the learning rate.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STEP = 2 * CELL
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Batch:
-    """Pictures of one shape on the device, where people looked, and the logarithm of their sets' centres."""
+    """Pictures of one shape on the device, where participants looked, and the logarithm of their sets' centres."""
 
     pixels: torch.Tensor
     looks: torch.Tensor

@@ -49,10 +49,10 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
                  "declared ranges stands beside it. NMSE divides by means that may be near 0 (B8).",
                  "Simulated features are stationary and lie far from 0, where NMSE is tame: a likely reason for other "
                  "orderings, which was not tested."), command),
-        Finding("bozkir-3", PAPER, "Figure 3: document and gender told with majority vote, over ε", about,
+        Finding("bozkir-3", PAPER, "Figure 3: document and gender classified with majority vote, over ε", about,
                 tuple(_classes(voted)), *_accuracies(voted), {"Accuracy": _plots.accuracies(found, voted=True)},
                 ("In place of gender stands the simulator's group of readers.",), command),
-        Finding("bozkir-4", PAPER, "Figure 4: document and gender told from single windows, over ε", about,
+        Finding("bozkir-4", PAPER, "Figure 4: document and gender classified from single windows, over ε", about,
                 tuple(_single(voted, single)), *_accuracies(single),
                 {"Accuracy": _plots.accuracies(found, voted=False)},
                 ("In place of gender stands the simulator's group of readers.",), command),
@@ -173,7 +173,7 @@ def _classes(told: _Told) -> Iterable[Check]:
     lowest = {e: told.least(methods, e, "document") for e in told.epsilons}
     above, reaches = lowest[least] > 1 / 3, told.interval(lowest[least])[1] > 1 / 3
     yield judged(
-        "documents are told above the 33 % of guessing by all methods, even where ε < 1",
+        "documents are classified above the 33 % of guessing by all methods, even where ε < 1",
         f"lowest at ε = {least:g}: {told.shown(lowest[least])}; raw {told.shown(told.raw('document'))}",
         above if above or not reaches else None,
         "" if above else f"the interval has guessing in it; {_LEVELS}" if reaches else _LEVELS,
@@ -200,7 +200,7 @@ def _single(voted: _Told, single: _Told) -> Iterable[Check]:
     for told, how in ((voted, "with"), (single, "without")):
         one, two = (max(told.of(m, least, "document") for m in group) for group in (_DIFFERENCES, _CHUNKED))
         yield judged(
-            f"at ε = 0.48, DC-FPA tells documents better than C-FPA {how} majority vote",
+            f"at ε = 0.48, DC-FPA classifies documents better than C-FPA {how} majority vote",
             f"at ε = {least:g}: {told.shown(one)} against {told.shown(two)}",
             one > two if told.differ(one, two) else None,
             "" if told.differ(one, two) else "the difference is smaller than its error",

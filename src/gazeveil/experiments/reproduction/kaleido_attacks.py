@@ -79,7 +79,7 @@ def measure_scanpaths(data: Path | None, *, quick: bool) -> list[Finding]:
                 for one in found for row in one.rows
             ),
             picture,
-            (_NOTE, "The distance at which DBSCAN calls somebody an outlier is the knee of the distances (K7)."),
+            (_NOTE, "The distance at which DBSCAN calls a participant an outlier is the knee of the distances (K7)."),
             command,
         ),
     ]  # fmt: skip
@@ -181,7 +181,7 @@ def measure_traits(data: Path | None, *, quick: bool) -> list[Finding]:
 
 
 def _at_rate(rate_hz: float) -> Callable[[str, Geometry], Any]:
-    """Return what makes veils for so many samples a second: Kaleido as published counts them (K3)."""
+    """Return what makes mechanisms for this many samples a second: Kaleido as published counts them (K3)."""
     return lambda name, plane: veil_or_published(name, plane, rate_hz)
 
 

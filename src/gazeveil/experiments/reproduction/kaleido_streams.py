@@ -60,7 +60,7 @@ def measure_head_and_eyes(data: Path | None, *, quick: bool) -> list[Finding]:
 
 
 def around(session: VrSession) -> Recording:
-    """Return where somebody looks in the room as pixels of a panorama, its seam opposite to where they look most."""
+    """Return gaze in the room as pixels of a panorama, its seam opposite to where the participant looks most."""
     right, down, ahead = world_directions(session, session.yaw, session.pitch).T
     seen = np.isfinite(right)
     middle = np.arctan2(right[seen].mean(), ahead[seen].mean())

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from gazeveil.experiments.reproduction.finding import Check, Finding, Verdict
-from gazeveil.release.report import Section, page, picture, table, warning, words
+from gazeveil.release.report import Section, folded, page, picture, table, warning, words
 
 _ORDER = (Verdict.AGREES, Verdict.DIFFERS, Verdict.NOT_COMPARABLE, Verdict.FAILED)
 
@@ -90,7 +90,7 @@ def _section(one: Finding) -> Section:
         *(picture(png, caption) for caption, png in one.pictures.items()),
     ]
     if one.rows:
-        pieces.append(f"<details><summary>All numbers</summary>{table(one.columns, one.rows)}</details>")
+        pieces.append(folded("All numbers", table(one.columns, one.rows)))
     measured = f"Measured alone by: {one.command}. " if one.command else ""
     pieces.append(words(f"{measured}It took {one.wall_s:.0f} s, {one.cpu_s:.0f} s of processor time."))
     return Section(title, tuple(pieces))

@@ -16,7 +16,7 @@ PARTS: Final = (
     Part(wilson.measure_figure_2, wilson.PAPER, {"wilson-2": "Figure 2: accuracy and hits over strength"}),
     Part(bozkir.measure, bozkir.PAPER, {
         "bozkir-1": "Figure 1: correlation over time", "bozkir-2": "Figure 2: utility over ε",
-        "bozkir-3": "Figure 3: classes told, with vote", "bozkir-4": "Figure 4: classes told, without vote",
+        "bozkir-3": "Figure 3: classes, with vote", "bozkir-4": "Figure 4: classes, without vote",
     }),
     Part(kaleido_streams.measure_eyes, kaleido_streams.PAPER, {
         "kaleido-13": "Figure 13: error of noisy gaze", "kaleido-15": "Figure 15: saliency maps",

@@ -65,7 +65,7 @@ def run(
         quick: Measure on less.
         workers: How many processes at a time.
         limit_s: Seconds after which a part is ended and marked.
-        tell: Told how many parts are done.
+        tell: Called with how many parts are done.
     """
     found: dict[str, Finding] = {}
     for done, (part, findings) in enumerate(_finished(parts, data, quick, workers, limit_s), start=1):

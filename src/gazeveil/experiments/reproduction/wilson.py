@@ -33,7 +33,7 @@ def plan_of(data: Path | None, *, quick: bool, recognisers: tuple[str, ...] = ("
 
 
 def measure_table_2(data: Path | None, *, quick: bool) -> list[Finding]:
-    """Return table 2: accuracy without a veil, by length."""
+    """Return table 2: accuracy without a mechanism, by length."""
     plan = plan_of(data, quick=quick, recognisers=("committee", "ekyt"))
     told = tables.table_2(plan)
     rows = [row for row in told["rows"] if "missing" not in row]

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scanpaths behind veils: similarity, linkage and outliers (Kaleido, figures 10 and 11)."""
+"""Scanpaths behind mechanisms: similarity, linkage and outliers (Kaleido, figures 10 and 11)."""

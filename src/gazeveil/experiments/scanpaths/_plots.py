@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.scanpaths.measuring import Measured
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREY, ORANGE, RED
+from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, png
 from gazeveil.types import FloatArray
 from gazeveil.utility.scanpaths import DIMENSIONS
 
 
 def drawn(sets: Sequence[Measured]) -> bytes:
-    """Draw similarity, linkage and outliers of every veil, a row for every set."""
+    """Draw similarity, linkage and outliers of every mechanism, a row for every set."""
     plot, panels = canvas(15, 3.6 * len(sets) + 0.5, len(sets), 3, squeeze=False)
     for (similarity, linkage, outlying), one in zip(panels, sets, strict=True):
         _similarity(similarity, one)
         _linkage(linkage, one)
         _outliers(outlying, one)
-        similarity.set_title(one.title, fontsize=8, loc="left")
+        similarity.set_title(one.title, fontsize=8, loc="left", pad=26)
     return png(plot, dpi=80)
 
 
@@ -31,16 +30,21 @@ def _similarity(axes: Any, one: Measured) -> None:
     at = np.arange(len(one.rows))
     for number, name in enumerate(DIMENSIONS):
         axes.scatter(
-            at, [row.similarity[name] for row in one.rows], s=12, alpha=0.7, label=name, marker="osD^v"[number]
+            at,
+            [row.similarity[name] for row in one.rows],
+            s=12,
+            color=COLOURS[number],
+            label=name,
+            marker="osD^v"[number],
         )
     means = np.array([row.mean for row in one.rows])
     axes.errorbar(
         at, means, yerr=_bars(means, [row.mean_interval for row in one.rows]), fmt="_", color="black", label="mean"
     )
-    axes.axhline(one.between_people["mean"], color="black", linewidth=1, label="different people")
+    axes.axhline(one.between_people["mean"], color="black", linewidth=1, label="different participants")
     axes.axhline(one.random["mean"], color=RED, linestyle="--", linewidth=1, label="random scanpaths")
     axes.set_ylabel("MultiMatch with the raw scanpath")
-    axes.legend(fontsize=5, ncols=2)
+    _legend_above(axes, 4)
     _veils(axes, one)
 
 
@@ -52,9 +56,9 @@ def _linkage(axes: Any, one: Measured) -> None:
         label = {"linked": "by MultiMatch", "warped": "by warped distance"}[name]
         axes.errorbar(at + shift, values, yerr=bars, fmt="o", markersize=4, color=colour, label=label)
     axes.axhline(one.rows[0].chance, color=RED, linestyle="--", linewidth=1, label="chance")
-    axes.set_ylabel("scanpaths named right")
+    axes.set_ylabel("scanpaths identified")
     axes.set_ylim(0, 1.05)
-    axes.legend(fontsize=6)
+    _legend_above(axes, 3)
     _veils(axes, one)
 
 
@@ -64,11 +68,15 @@ def _outliers(axes: Any, one: Measured) -> None:
     bars = _bars(values, [row.outlier_interval for row in one.rows])
     axes.errorbar(at, values, yerr=bars, fmt="o", markersize=4, color=BLUE, label="F1 of outliers")
     axes.scatter(at, [row.random_f1 for row in one.rows], marker="_", color=RED, s=60, label="as many at random")
-    axes.axhline(one.rows[0].everybody_f1, color=GREY, linestyle=":", linewidth=1, label="everybody called one")
+    axes.axhline(one.rows[0].everybody_f1, color=GREY, linestyle=":", linewidth=1, label="all called outliers")
     axes.set_ylabel("F1")
     axes.set_ylim(0, 1.05)
-    axes.legend(fontsize=6)
+    _legend_above(axes, 3)
     _veils(axes, one)
+
+
+def _legend_above(axes: Any, columns: int) -> None:
+    axes.legend(fontsize=6, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.2)
 
 
 def _bars(values: FloatArray, intervals: Sequence[tuple[float, float]]) -> FloatArray:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""People before the same scenes: simulated ones, and those of OSIE.
+"""Participants before the same scenes: simulated ones, and those of OSIE.
 
-- ``simulated``: 20 people before 8 scenes for 6 s each, an EyeLink at 100 Hz, as in Kaleido's image sets.
-- ``osie``: 15 people before images for 3 s each (Xu et al. 2014). Only fixations were published; a stream stands where
-  each fixation is for as long as it lasted, at 100 Hz, and jumps between them. So gaze is without noise of its own, and
-  raw scanpaths are easier to find than in any recording.
+- ``simulated``: 20 participants before 8 scenes for 6 s each, an EyeLink at 100 Hz, as in Kaleido's image sets.
+- ``osie``: 15 participants before images for 3 s each (Xu et al. 2014). Only fixations were published; a stream stands
+  where each fixation is for as long as it lasted, at 100 Hz, and jumps between them. So gaze is without noise of its
+  own, and raw scanpaths are easier to find than in any recording.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ NAMES: Final = ("simulated", "osie")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneSet:
-    """Recordings in degrees of the same people before each of some scenes.
+    """Recordings in degrees of the same participants before each of some scenes.
 
     Attributes:
         name: Short name.
         title: What it is, for tables.
         plane: Where gaze lies, in degrees.
         people: Who they are.
-        scenes: For every scene, everybody's recording, in the order of people.
+        scenes: For every scene, each participant's recording, in the order of participants.
     """
 
     name: str
@@ -51,12 +51,12 @@ class SceneSet:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom of the plane."""
+        """Left, top, right and bottom of the viewing plane."""
         return self.plane.extent()
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height of the plane."""
+        """Width and height of the viewing plane."""
         left, top, right, bottom = self.box
         return right - left, bottom - top
 
@@ -69,9 +69,9 @@ def scene_sets(
     Args:
         data: The folder of data sets, if there is one.
         names: Which sets.
-        people: How many people at most.
+        people: How many participants at most.
         scenes: How many scenes at most; 0 for as many as the set has by default.
-        seed: From which simulated people follow.
+        seed: From which simulated participants follow.
 
     Raises:
         OptionError: If a name is unknown.
@@ -90,19 +90,19 @@ def scene_sets(
 
 
 def simulated(people: int = PEOPLE, scenes: int = SCENES, seed: int = 1) -> SceneSet:
-    """Return simulated people before some scenes."""
+    """Return simulated participants before some scenes."""
     tracker = replace(TRACKERS["eyelink"], name="eyelink-100", rate_hz=RATE_HZ, geometry=PLANE)
     study = SimulatedStudy(people, scenes, 1, 1, tracker, SECONDS, seed)
     seen: dict[str, list[Recording]] = {}
     for recording in study.recordings():
         seen.setdefault(recording.stimulus, []).append(recording.to("deg"))
     names = tuple(recording.observer for recording in next(iter(seen.values())))
-    title = f"{people} simulated people before {scenes} scenes, {SECONDS:g} s each"
+    title = f"{people} simulated participants before {scenes} scenes, {SECONDS:g} s each"
     return SceneSet("simulated", title, PLANE.in_unit("deg"), names, tuple(map(tuple, seen.values())))
 
 
 def osie(path: Path, images: int = OSIE_IMAGES, people: int = PEOPLE) -> SceneSet:
-    """Return the people of OSIE before images that all of them saw.
+    """Return the participants of OSIE before images that all of them saw.
 
     Raises:
         InputError: If the file is not there.
@@ -117,7 +117,7 @@ def osie(path: Path, images: int = OSIE_IMAGES, people: int = PEOPLE) -> SceneSe
     for image in spread(whole, images):
         rows = kept.filter(pl.col("image") == image)
         scenes.append(tuple(_held(own, str(image)) for own in rows.partition_by("user", maintain_order=True)))
-    title = f"{len(users)} people before {len(scenes)} images, 3 s each (OSIE, Xu et al. 2014), fixations held"
+    title = f"{len(users)} participants before {len(scenes)} images, 3 s each (OSIE, Xu et al. 2014), fixations held"
     return SceneSet("osie", title, PLANE.in_unit("deg"), tuple(map(str, users)), tuple(scenes))
 
 

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What scanpaths behind a veil still say: how alike they stay, whose they are, and who is unlike all others.
+"""What scanpaths behind a mechanism still say: how alike they stay, whose they are, and who is unlike all others.
 
-- **Similarity** (Kaleido, figure 10): MultiMatch of a person's scanpath before and behind the veil. Beside it stand two
-  baselines that are computed on the same data: different people before one scene, and random scanpaths with as many
-  fixations as theirs and durations drawn from theirs.
-- **Linkage**: the attacker knows everybody's raw scanpath on a scene and gets one from behind the veil. Whose is it?
-  The highest mean of the five scores names somebody, or the shortest warped distance; right by either is counted.
+- **Similarity** (Kaleido, figure 10): MultiMatch of a participant's scanpath before and behind the mechanism. Beside it
+  stand two baselines that are computed on the same data: different participants before one scene, and random scanpaths
+  with as many fixations as theirs and durations drawn from theirs.
+- **Linkage**: the attacker knows each participant's raw scanpath on a scene and gets one from behind the mechanism.
+  Whose is it? The highest mean of the five scores names someone, or the shortest warped distance; right by either is
+  counted.
 - **Outliers** (figure 11): see `gazeveil.attacks.outliers`.
 
 Scanpaths are found by a detector that stands noise. One with fewer than three fixations has no similarity: it is left
 out of means, counts as not linked, and ``found`` says how many had enough.
-Intervals are over people drawn anew; those of F1 over scenes.
+Intervals are over participants resampled; those of F1 over scenes.
 """
 
 from __future__ import annotations
@@ -39,22 +40,22 @@ from gazeveil.utility.scanpaths.warping import warped_distance, warped_distances
 DRAWS = 1000
 Interval = tuple[float, float]
 Paths = list[list[Scanpath]]
-"""By scene, then by person."""
+"""By scene, then by participant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One veil on one set of scenes.
+    """One mechanism on one set of scenes.
 
     Attributes:
         scenes: Name of the set.
-        veil: Name of the veil.
-        promise: What it promises, in words.
-        similarity: Mean score in each dimension, same person before and behind the veil.
+        veil: Name of the mechanism.
+        promise: What it guarantees, in words.
+        similarity: Mean score in each dimension, same participant before and behind the mechanism.
         mean: Mean of the five.
         mean_interval: Where that lies.
         found: Share of veiled scanpaths with enough fixations to compare.
-        linked: Share of scanpaths whose most similar raw scanpath is of the same person.
+        linked: Share of scanpaths whose most similar raw scanpath is of the same participant.
         linked_interval: Where that lies.
         warped: The same by the shortest warped distance.
         warped_interval: Where that lies.
@@ -62,7 +63,7 @@ class Row:
         outlier_f1: F1 of outliers among veiled scanpaths against those among raw ones.
         outlier_interval: Where that lies, over scenes.
         random_f1: What calling as many at random gives.
-        everybody_f1: What calling everybody an outlier gives.
+        everybody_f1: What calling everyone an outlier gives.
         outlier_auc: How often a true outlier lies further from the others than who is none; needs no threshold.
     """
 
@@ -91,17 +92,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All veils on one set.
+    """All mechanisms on one set.
 
     Attributes:
         scenes: Name of the set.
         title: What it is.
-        people: How many people.
-        between_people: Mean scores of different people before one scene, by dimension.
+        people: How many participants.
+        between_people: Mean scores of different participants before one scene, by dimension.
         random: Mean scores of random scanpaths, by dimension.
         fixations: Mean number of fixations of a raw scanpath.
-        outliers: Share of people who are outliers in raw gaze.
-        rows: One for every veil.
+        outliers: Share of participants who are outliers in raw gaze.
+        rows: One for every mechanism.
     """
 
     scenes: str
@@ -127,19 +128,19 @@ def measure(
     tell: Tell = silent,
     make: Callable[[str, Geometry], Any] = veil,
 ) -> Measured:
-    """Measure what veils leave of the scanpaths of a set.
+    """Measure what mechanisms leave of the scanpaths of a set.
 
     Args:
-        one: The people and scenes.
-        veils: Names of veils.
-        repeats: How often veils with noise are run; results are means.
+        one: The participants and scenes.
+        veils: Names of mechanisms.
+        repeats: How often mechanisms with noise are run; results are means.
         seed: All noise follows from it.
-        tell: Told how many veils are done.
-        make: What makes a veil of its name, for a plane.
+        tell: Called with how many mechanisms are done.
+        make: What makes a mechanism of its name, for a viewing plane.
 
     Raises:
         OptionError: If there is no repeat.
-        UnknownName: If a veil is unknown.
+        UnknownName: If a mechanism is unknown.
     """
     if repeats < 1:
         raise OptionError(f"at least one repeat is needed, not {repeats}")
@@ -166,7 +167,7 @@ def measure(
 
 
 def paths_of(one: SceneSet) -> Paths:
-    """Return everybody's scanpath on every scene."""
+    """Return each participant's scanpath on every scene."""
     return [[find_scanpath(each.t, each.x, each.y) for each in scene] for scene in one.scenes]
 
 
@@ -197,7 +198,7 @@ def compared(
     runs: Sequence[Paths],
     seed: int,
 ) -> Row:
-    """Compare scanpaths behind a veil, of one run or several, with the raw ones."""
+    """Compare scanpaths behind a mechanism, of one run or several, with the raw ones."""
     people = len(one.people)
     drawn = resampled_people(people, DRAWS, seed)
     same = np.full((len(runs), len(raw), people, len(DIMENSIONS)), np.nan)
@@ -243,7 +244,7 @@ def compared(
 
 
 def _names(scores: FloatArray, person: int) -> float:
-    """Return how much of the guess is on a person: all if it is the highest alone, a share if several are."""
+    """Return how much of the guess is on a participant: all if it is the highest alone, a share if several are."""
     if not np.isfinite(scores[person]):
         return 0.0
     best = scores == np.nanmax(scores)
@@ -251,7 +252,7 @@ def _names(scores: FloatArray, person: int) -> float:
 
 
 def _standing_out(distances: FloatArray) -> FloatArray:
-    """Return how far everybody is from the nearest few, as a multiple of the scene's median; comparable over scenes."""
+    """Return how far everyone is from the nearest few, as a multiple of the scene's median; comparable over scenes."""
     reach = reach_of_the_rest(distances)
     finite = reach[np.isfinite(reach)]
     middle = float(np.median(finite)) if len(finite) else 1.0
@@ -264,7 +265,7 @@ def _auc(far: FloatArray, is_one: FloatArray) -> float:
 
 
 def _over_people(values: FloatArray, drawn: FloatArray) -> tuple[float, Interval]:
-    """Return the mean over people who have a value, and where it lies over people drawn anew."""
+    """Return the mean over participants who have a value, and where it lies over participants resampled."""
     there = np.isfinite(values)
     if not there.any():
         return np.nan, (np.nan, np.nan)
@@ -285,7 +286,7 @@ def _over_scenes(found: Sequence[Found], seed: int) -> Interval:
 
 
 def _random(one: SceneSet, raw: Paths, seed: int) -> FloatArray:
-    """Return mean scores of random scanpaths, one for every person and scene with that of the next person."""
+    """Return mean scores of random scanpaths, one for every participant and scene with that of the next participant."""
     rng = generator(seed, Purpose.RESAMPLING, "random scanpaths", one.name)
     pool = np.concatenate([path.seconds for scene in raw for path in scene])
     scores = []

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How like real eyes the simulated ones are: the same measures on open data sets and on simulated twins.
 
-Each data set has a twin: simulated people on the same plane, through a tracker of the same rate, looking for as
-long. Both go through the same measuring code. Where hand labels or a tracker's own fixations are at hand they are
-used for the real side, and what the simulated eye truly did for the other.
+Each data set has a twin: simulated participants on the same viewing plane, through a tracker of the same rate, looking
+for as long. Both go through the same measuring code. Where hand labels or a tracker's own fixations are at hand they
+are used for the real side, and what the simulated eye truly did for the other.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _FIXATION, _SACCADE, _OSCILLATION = 1, 2, 3
 
 
 def run(data: Path, seed: int = SEED) -> list[dict[str, Any]]:
-    """Compare simulated people with every data set found under ``data``.
+    """Compare simulated participants with every data set found under ``data``.
 
     Returns:
         One row per data set and measure: 10, 50 and 90 % quantiles of real and simulated, and the KS distance.
@@ -176,8 +176,8 @@ def _osie(file: Path, seed: int) -> list[dict[str, Any]]:
         "saccade amplitude": "deg",
         "distance from the middle": "deg",
         "saccade direction, 0 across to 90 up or down": "deg",
-        "a person's mean fixation duration": "ms",
-        "a person's mean saccade amplitude": "deg",
+        "a participant's mean fixation duration": "ms",
+        "a participant's mean saccade amplitude": "deg",
     }
     return compare("osie", real, simulated, units)
 
@@ -187,7 +187,7 @@ def _measure_fixations(into: Measures, fixations: pl.DataFrame, who: str, what: 
     for _, one in fixations.group_by(who, maintain_order=True):
         durations = one["duration"].to_numpy()
         into.add("fixation duration", *durations.tolist())
-        into.add("a person's mean fixation duration", float(durations.mean()))
+        into.add("a participant's mean fixation duration", float(durations.mean()))
         amplitudes: list[float] = []
         for _, path in one.group_by(what, maintain_order=True):
             x, y = _OSIE_SCREEN.convert(path["x"].to_numpy(), path["y"].to_numpy(), Unit.DEGREE)
@@ -196,7 +196,7 @@ def _measure_fixations(into: Measures, fixations: pl.DataFrame, who: str, what: 
             into.add("saccade direction, 0 across to 90 up or down", *np.degrees(np.arctan2(abs(dy), abs(dx))).tolist())
             into.add("distance from the middle", *np.hypot(x, y)[1:].tolist())
         into.add("saccade amplitude", *amplitudes)
-        into.add("a person's mean saccade amplitude", float(np.mean(amplitudes)))
+        into.add("a participant's mean saccade amplitude", float(np.mean(amplitudes)))
 
 
 # --- VR objects: 90 Hz headset (Schuetz et al. 2024) ---------------------------------------------------------------

@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.usefulness.features import FLOOR, Cell
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
+from gazeveil.pictures import COLOURS, canvas, legend_below, look, png
 from gazeveil.types import FloatArray
-
-_COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, "#8a5fbf", "#20a0a0", "#a06020", "#000000")
 
 
 def usefulness(cells: Sequence[Cell]) -> bytes:
     """Draw errors over ε, a panel for every product."""
     products = list(dict.fromkeys(cell.product for cell in cells))
     methods = [method for method in dict.fromkeys(cell.method for cell in cells) if method != FLOOR]
-    colours = dict(zip(methods, _COLOURS, strict=False))
+    looks = {method: look(number) for number, method in enumerate(methods)}
     columns = min(3, len(products))
     rows = -(-len(products) // columns)
     figure, panels = canvas(3.6 * columns, 2.7 * rows, rows=rows, columns=columns, squeeze=False, sharey=True)
@@ -32,7 +29,7 @@ def usefulness(cells: Sequence[Cell]) -> bytes:
         here = [cell for cell in cells if cell.product == product]
         for method in dict.fromkeys(cell.method for cell in here):
             mine = [cell for cell in here if cell.method == method]
-            style = {"color": "black", "linestyle": ":"} if method == FLOOR else {"color": colours[method]}
+            style = {"color": "black", "linestyle": ":"} if method == FLOOR else looks[method]
             wide = 2.6 if "ours" in method or method.startswith("bins") else 1.2
             (handles[method],) = axes.plot([c.epsilon for c in mine], [c.error for c in mine], linewidth=wide, **style)
         axes.set_xscale("log")
@@ -42,7 +39,7 @@ def usefulness(cells: Sequence[Cell]) -> bytes:
         axes.set_ylabel("error, part of range", fontsize=8)
     for axes in panels[-1]:
         axes.set_xlabel("ε")
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize=8)
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8)
     return png(figure, dpi=85)
 
 
@@ -52,11 +49,11 @@ def groups(
     feature: str,
     step: float,
 ) -> bytes:
-    """Draw group series of one feature: a panel for every number of people and ε, true means dotted.
+    """Draw group series of one feature: a panel for every number of participants and ε, true means dotted.
 
     Args:
         truths: The true mean of every task, over time.
-        released: For people and ε, for every task the released mean and its standard deviation.
+        released: For participants and ε, for every task the released mean and its standard deviation.
         feature: What it is.
         step: Seconds from one step to the next.
     """
@@ -67,26 +64,13 @@ def groups(
     for row, epsilon in enumerate(epsilons):
         for column, size in enumerate(sizes):
             axes = panels[row][column]
-            for colour, (task, (mean, sd)) in zip(_COLOURS, released[size, epsilon].items(), strict=False):
+            for colour, (task, (mean, sd)) in zip(COLOURS, released[size, epsilon].items(), strict=False):
                 minutes = np.arange(len(mean)) * step / 60
                 axes.plot(minutes, truths[task], ":", color=colour, linewidth=1)
                 axes.plot(minutes, mean, color=colour, label=task)
                 axes.fill_between(minutes, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
-            axes.set_title(f"{size} people, ε = {epsilon:g}", fontsize=9)
+            axes.set_title(f"{size} participants, ε = {epsilon:g}", fontsize=9)
             axes.set_xlabel("minutes")
     panels[0][0].set_ylabel(f"{feature}\n(part of its range)")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    legend_below(figure, panels[0][0])
     return png(figure, dpi=85)
-
-
-def before_and_after(raw: FloatArray, noisy: Mapping[str, FloatArray], step: float, feature: str) -> bytes:
-    """Draw one feature of one person before and after release."""
-    figure, axes = canvas(8, 3.6)
-    minutes = np.arange(len(raw)) * step / 60
-    axes.plot(minutes, raw, color=GREY, label="before")
-    for colour, (name, values) in zip(_COLOURS, noisy.items(), strict=False):
-        axes.plot(minutes, values, color=colour, label=name)
-    axes.set_xlabel("minutes")
-    axes.set_ylabel(feature)
-    axes.legend(fontsize=8)
-    return png(figure)

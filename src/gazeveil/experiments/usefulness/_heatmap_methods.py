@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ways of making one heatmap that the study of usefulness compares: ours, its parts, and the peers."""
+"""The ways of making one heatmap that the study of usefulness compares: ours, its parts, and the baselines."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from gazeveil.types import FloatArray, IntArray
 
 People = Sequence[Columns]
 Way = Callable[[People, Task, NoiseSource], FloatArray]
-"""Makes a blurred map on the grid of the task from the gaze of some people."""
+"""Makes a blurred map on the grid of the task from the gaze of some participants."""
 
 LIU_GRIDS: Final = ((4, 3), (8, 6), (16, 12), (32, 24))
 LIU_CAPS: Final = (1, 10, 100)
-"""Samples of 10 to 17 ms that a person may add to a cell, at most: a glance, a short fixation, a long look."""
+"""Samples of 10 to 17 ms that a participant may add to a cell, at most: a glance, a short fixation, a long look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Method:
     Attributes:
         title: What it is called in tables.
         ways: Its variants by name; with several, the best by mean correlation is shown, chosen by an oracle.
-        private: Whether it promises anything.
+        private: Whether it guarantees anything.
     """
 
     title: str
@@ -54,7 +54,10 @@ class Method:
 
 
 def truth(people: People, task: Task) -> FloatArray:
-    """Return the map of these people without noise: everybody's dwell times, as shares, averaged and blurred."""
+    """Return the map of these participants without noise.
+
+    Each participant's dwell times, as shares, averaged and blurred.
+    """
     mean = np.mean([dwell(task.grid, rows) for rows in people], axis=0)
     return render(mean.reshape(task.grid.shape), task.blur_cells)
 
@@ -69,7 +72,7 @@ def by_strategy(name: str) -> Way:
 
 
 def estimated(people: People, task: Task, noise: NoiseSource, name: str = "auto") -> Estimate:
-    """Return the map of some people by a strategy, or by whichever `choose` takes, with its error bars."""
+    """Return the map of some participants by a strategy, or by whichever `choose` takes, with its error bars."""
     strategy = STRATEGIES[choose(task) if name == "auto" else name](task)  # type: ignore[call-arg]
     return strategy.decode(strategy._noised(_sum(strategy.kernel(), people), noise))
 
@@ -123,7 +126,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "grid": Method("clipped grid, no decoder", {"grid": _plain_histogram}),
     "hierarchical": Method("hierarchical, after Ghazi 2023", {"hierarchical": by_strategy("hierarchical")}),
     "histogram": Method("`histogram` with the decoder", {"histogram": by_strategy("histogram")}),
-    "recipe": Method("the first recipe, frozen", {"recipe": recipe}),
+    "recipe": Method("an earlier version", {"recipe": recipe}),
     "ours": Method("`auto`, ours", {"auto": by_strategy("auto")}),
     "none": Method("without privacy", {"none": _without_noise}, private=False),
 }

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
+from gazeveil.pictures import BLUE, GREEN, GREY, ORANGE, RED, canvas, legend_below, png
 
 if TYPE_CHECKING:
     from gazeveil.experiments.usefulness.heatmaps import Found
 
 _TITLES = {
-    "cc": "correlation with everybody's map",
+    "cc": "correlation with the map of all",
     "residual": "… after the prior is regressed out",
     "hits": "hot spots found",
 }
@@ -24,20 +23,20 @@ _LOOKS = {
     "grid": (ORANGE, "-"),
     "hierarchical": (GREEN, "-"),
     "histogram": (BLUE, "--"),
-    "recipe": (BLUE, ":"),
     "ours": (BLUE, "-"),
 }
 
 
 def usefulness_plot(found: Found) -> bytes:
-    """Draw the three measures over the number of people, one line a method, at the first ε."""
+    """Draw the three measures over the number of participants, one line a method, at the first ε."""
     figure, axes = canvas(12, 4.4, columns=3, sharex=True)
     for panel, (measure, title) in zip(axes, _TITLES.items(), strict=True):
         panel.set_xscale("log")  # with its limits first, or a single number of people has no width to be drawn in
         panel.set_xlim(min(found.plan.observers) / 1.2, max(found.plan.observers) * 1.2)
         panel.set_ylim(-0.12, 1.02)
-        for name, method in found.plan.chosen().items():
-            colour, line = _LOOKS.get(name, (GREY, "-."))
+        drawn = {name: method for name, method in found.plan.chosen().items() if name in _LOOKS}
+        for name, method in drawn.items():
+            colour, line = _LOOKS[name]
             scores = [getattr(found.row(name, count), measure) for count in found.plan.observers]
             panel.errorbar(
                 found.plan.observers,
@@ -52,10 +51,10 @@ def usefulness_plot(found: Found) -> bytes:
             )
         panel.set_xticks(found.plan.observers, [str(count) for count in found.plan.observers])
         panel.minorticks_off()
-        panel.set_xlabel("people")
+        panel.set_xlabel("participants")
         panel.set_title(title)
         panel.grid(alpha=0.3)
-    axes[0].legend(fontsize=7, loc="lower right")
+    legend_below(figure, axes[0])
     split = f", {found.split} scenes" if found.split else ""
     figure.suptitle(f"{found.gallery}{split}, ε = {found.plan.epsilons[0]:g}, δ = {found.plan.delta:g}, replace one")
     return png(figure)

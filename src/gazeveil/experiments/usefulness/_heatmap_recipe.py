@@ -3,7 +3,7 @@
 """The recipe that our first heatmaps followed, with its constants, frozen: what later versions must beat.
 
 It is written down here once more, apart from `gazeveil.aggregate`, so that improvements there leave it alone. Lengths
-are cells of about one degree. Below 40 effective people few modes are released (A), else many bumps (B); both are
+are cells of about one degree. Below 40 effective participants few modes are released (A), else many bumps (B); both are
 decoded by weighing 243 models of gaze by their evidence and then finding the likeliest map.
 """
 
@@ -41,7 +41,7 @@ _LOOKS = 5.0
 
 
 def recipe(people: Sequence[Columns], task: Task, noise: NoiseSource) -> FloatArray:
-    """Release a map by the recipe, under the task's promise (replace-one only), and decode it."""
+    """Release a map by the recipe, under the task's guarantee (replace-one only), and decode it."""
     few = task.observers * _MULTIPLIER / gaussian_sigma(task.epsilon, task.delta) < FEW
     design = _few_modes(task) if few else _many_bumps(task)
     total = np.zeros(design.released.shape[1], dtype=np.int64)
@@ -71,7 +71,7 @@ class _Design:
     """What is released, and what the decoder needs to know about it.
 
     Attributes:
-        released: Features of one person's map, a column each.
+        released: Features of one participant's map, a column each.
         offset: What is taken from the map before.
         bound: Where features are clipped.
         turn: From the released numbers to those the decoder looks at.
@@ -228,7 +228,7 @@ def _means(grid: Grid) -> tuple[FloatArray, FloatArray]:
 
 @lru_cache(maxsize=4)
 def _moments(grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, covariance between scenes, and covariance between people, over all models."""
+    """Return mean, covariance between scenes, and covariance between participants, over all models."""
     means, weights = _means(grid)
     weighted = weights[:, None] * means
     second = weighted.T @ means

@@ -38,7 +38,7 @@ def to_markdown(found: Found, epsilon: float | None = None) -> str:
     if {"ours", "recipe"} <= set(plan.chosen()):
         gains = (found.gain("ours", "recipe", count, epsilon) for count in plan.observers)
         cells = [" / ".join(f"{score.mean:+.3f} ± {short(score.error, 3)}" for score in gain[:2]) for gain in gains]
-        lines.append(f"| gain of ours over the first recipe, scene by scene | {' | '.join(cells)} |")
+        lines.append(f"| gain of ours over an earlier version, scene by scene |  {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who looked at what in a study of how useful private heatmaps are: simulated people, OSIE, or a corpus of your own.
+"""Who looked at what in a study of how useful private heatmaps are.
+
+Simulated participants, OSIE, or a corpus of your own.
 
 Constants of the decoder were tuned on some of these scenes. So there are two splits that share no scene: what was used
 for tuning, and what was not.
@@ -53,7 +55,7 @@ _OSIE_IMAGES = range(1001, 1701)
 _HELD_OUT = 120
 _MS_PER_SAMPLE = 10.0
 _PIECES = 20
-"""Into so many stretches gaze is cut that has no fixations, to draw from them."""
+"""Into this many stretches gaze is cut that has no fixations, to draw from them."""
 
 
 class Split(StrEnum):
@@ -65,7 +67,7 @@ class Split(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Viewer:
-    """One person's gaze on one scene.
+    """One participant's gaze on one scene.
 
     Attributes:
         x: Across, one value a sample; only valid gaze.
@@ -82,7 +84,7 @@ class Viewer:
         return {"x": self.x, "y": self.y, "valid": np.ones(len(self.x), dtype=np.bool_)}
 
     def with_looks(self, chosen: NDArray[np.int64]) -> Viewer:
-        """Return somebody whose looks are these of this person's, in this order, some perhaps more than once."""
+        """Return someone whose looks are these of this participant's, in this order, some perhaps more than once."""
         if not len(chosen):
             return self
         samples = np.concatenate([np.arange(self.looks[k], self.looks[k + 1]) for k in chosen])
@@ -92,15 +94,15 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One stimulus and everybody who looked at it."""
+    """One stimulus and everyone who looked at it."""
 
     name: str
     viewers: tuple[Viewer, ...]
 
     def drawn(self, count: int, seed: int, repeat: int) -> list[Columns]:
-        """Return ``count`` people: different ones as long as there are enough, else drawn with replacement.
+        """Return ``count`` participants: different ones as long as there are enough, else drawn with replacement.
 
-        In the second case each drawn person's looks are drawn with replacement as well, so that no two are alike.
+        In the second case each drawn participant's looks are drawn with replacement as well, so that no two are alike.
         """
         rng = generator(seed, Purpose.STREAM, self.name, count, repeat)
         if count <= len(self.viewers):
@@ -115,13 +117,13 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gallery:
-    """Scenes on one plane.
+    """Scenes on one viewing plane.
 
     Attributes:
         name: Where they come from.
-        geometry: The plane.
+        geometry: The viewing plane.
         scenes: The scenes.
-        assumed: What is assumed about the plane, in words; nothing where all of it is known.
+        assumed: What is assumed about the viewing plane, in words; nothing where all of it is known.
     """
 
     name: str
@@ -131,12 +133,12 @@ class Gallery:
 
     @property
     def viewers(self) -> int:
-        """How many people every scene has at least: more than that are drawn with replacement."""
+        """How many participants every scene has at least: more than that are drawn with replacement."""
         return min(len(scene.viewers) for scene in self.scenes)
 
 
 def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_PEOPLE, tell: Tell = silent) -> Gallery:
-    """Return simulated people looking at made-up scenes."""
+    """Return simulated participants looking at made-up scenes."""
     study = SimulatedStudy(
         observers=people,
         stimuli=scenes,
@@ -153,7 +155,7 @@ def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_
 
 
 def osie(path: Path, split: Split, images: int) -> Gallery:
-    """Return the OSIE images of a split (Xu et al. 2014): 15 people, 3 s of free viewing each, as fixations.
+    """Return the OSIE images of a split (Xu et al. 2014): 15 participants, 3 s of free viewing each, as fixations.
 
     A fixation of d ms counts as d/10 samples.
     """
@@ -168,7 +170,7 @@ def osie(path: Path, split: Split, images: int) -> Gallery:
 
 
 def of_corpus(folder: Path, images: int, sizes: Mapping[str, float] = MappingProxyType({})) -> Gallery:
-    """Return the stimuli of a corpus, with everybody who looked at them.
+    """Return the stimuli of a corpus, with everyone who looked at them.
 
     Args:
         folder: The corpus.

@@ -15,8 +15,7 @@ from gazeveil.experiments.usefulness._heatmap_report import plain_values, short
 from gazeveil.experiments.usefulness.heatmaps import Score
 from gazeveil.experiments.usefulness.trust import NORMAL, Line, Trial, by_category, lines, plain
 from gazeveil.files import replacing
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE
+from gazeveil.pictures import BLUE, GREEN, GREY, ORANGE, canvas, legend_below, png
 
 TITLES: Final[Mapping[str, str]] = {
     "prior": "prior alone, CC",
@@ -25,7 +24,7 @@ TITLES: Final[Mapping[str, str]] = {
     "over_none": "release − release without picture",
     "own": "CC without the prior",
     "covered": "in 95 % intervals, these participants",
-    "population_covered": "in 95 % intervals, everybody",
+    "population_covered": "in 95 % intervals, all participants",
     "false": "false hot spots",
     "flags": "hot spots of a map",
     "below": "releases below the prior",
@@ -36,7 +35,7 @@ _LOOKS: Final = {"right": BLUE, "wrong": ORANGE, "none": GREEN}
 
 
 def to_markdown(found: Iterable[Line]) -> str:
-    """Return a table for each kind of picture: a row a measure, a column a number of people."""
+    """Return a table for each kind of picture: a row a measure, a column a number of participants."""
     groups: dict[str, list[Line]] = {}
     for line in found:
         groups.setdefault(line.picture, []).append(line)
@@ -53,7 +52,7 @@ def to_markdown(found: Iterable[Line]) -> str:
 
 
 def category_table(found: Mapping[str, Sequence[Line]]) -> str:
-    """Return a table of the releases with the right picture: a row a category and number of people."""
+    """Return a table of the releases with the right picture: a row a category and number of participants."""
     names = ("prior", "release", "gain", "over_none")
     parts = [f"| category | scenes | n | {' | '.join(TITLES[name] for name in names)} |", f"|---|{'---|' * 6}"]
     for category, own in found.items():
@@ -106,9 +105,9 @@ def write(tried: Sequence[Trial], about: Mapping[str, Any], categories: Mapping[
 
 
 def trust_plot(found: Sequence[Line]) -> bytes:
-    """Draw release and prior, the data's own part and the coverage over the number of people."""
+    """Draw release and prior, the data's own part and the coverage over the number of participants."""
     figure, axes = canvas(12, 4.4, columns=3, sharex=True)
-    titles = ("correlation with everybody's map", "… after the prior is regressed out", "cells in their 95 % intervals")
+    titles = ("correlation with the map of all", "… after the prior is regressed out", "cells in their 95 % intervals")
     counts = sorted({line.participants for line in found})
     for panel, title, name in zip(axes, titles, ("release", "own", "covered"), strict=True):
         panel.set_xscale("log")
@@ -131,9 +130,9 @@ def trust_plot(found: Sequence[Line]) -> bytes:
             panel.axhline(0.95, color=GREY, linestyle="--", linewidth=1)
         panel.set_xticks(counts, [str(count) for count in counts])
         panel.minorticks_off()
-        panel.set_xlabel("people")
+        panel.set_xlabel("participants")
         panel.set_title(title)
         panel.grid(alpha=0.3)
-    axes[0].legend(fontsize=8)
+    legend_below(figure, axes[0])
     figure.suptitle("private heatmaps and their priors alone (dotted)")
     return png(figure)

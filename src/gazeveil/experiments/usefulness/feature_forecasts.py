@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How good the forecasts of feature series are: tasks and people that were held out, beside what was forecast.
+"""How good the forecasts of feature series are: tasks and participants that were held out, beside what was forecast.
 
-A design is learnt from public people on public tasks. Other people do a task that was held out, or, where a data set
-has but one task, the same. What a release of theirs is off by is put beside what the design said beforehand.
+A design is learnt from public participants on public tasks. Other participants do a task that was held out, or, where a
+data set has but one task, the same. What a release of theirs is off by is put beside what the design said beforehand.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _VR_STEPS = 176
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """A design, and people who are not in it.
+    """A design, and participants who are not in it.
 
     Attributes:
         kind: What was held out, and what the design has seen.
-        design: Learnt from public people.
+        design: Learnt from public participants.
         people: Series of others, by steps by features, from 0 to 1.
     """
 
@@ -110,7 +110,7 @@ def held_out_readers(private: int = 30, public: int = 16) -> list[HeldOut]:
 
 
 def held_out_eyetribe(path: Path) -> list[HeldOut]:
-    """Return the EyeTribe runs, one task: half of the people are public, split in several ways."""
+    """Return the EyeTribe runs, one task: half of the participants are public, split in several ways."""
     table = extract_corpus(Corpus.of(first_runs(path))).table
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(CHOSEN)
     steps = int(np.median([len(series.values) for series in table.series()]))
@@ -124,7 +124,10 @@ def held_out_eyetribe(path: Path) -> list[HeldOut]:
 
 
 def held_out_vr(folder: Path) -> list[HeldOut]:
-    """Return sessions in a headset: each of four tasks is held out, half of the people are public, in two ways."""
+    """Return sessions in a headset.
+
+    Each of four tasks is held out, half of the participants are public, in two ways.
+    """
     ranges = declared_ranges(unit="deg", pupil_range=None).only([name for name in CHOSEN if "pupil" not in name])
     sessions = [replace(one.recording, stimulus=f"task {one.session}") for one in vr_sessions(folder, every=1)]
     panel = panel_of(extract_corpus(Corpus.of(sessions)).table, ranges, _VR_STEPS)

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Are people still recognised in released series? EyeTribe runs: trained on some runs of a person, tested on another.
+"""Are participants still recognised in released series? EyeTribe runs.
 
-Every run is a release with noise of its own. Where the promise is for a person, ε is for all runs of the person
-together.
+Trained on some runs of a participant, tested on another.
+
+Every run is a release with noise of its own. Where the guarantee is for a participant, ε is for all runs of the
+participant together.
 """
 
 from __future__ import annotations
@@ -44,9 +46,9 @@ def run(
     seed: int = 1,
     tell: Tell = silent,
 ) -> list[dict[str, Any]]:
-    """Return how often people are recognised: a row for every method and ε, raw series first.
+    """Return how often participants are recognised: a row for every method and ε, raw series first.
 
-    Every second person is public and makes the design; the others are released and recognised.
+    Every second participant is public and makes the design; the others are released and recognised.
     """
     noise = NoiseSource.seeded(seed)
     found = eyetribe_runs(path)
@@ -56,8 +58,8 @@ def run(
     for done, epsilon in enumerate(epsilons):
         tell(done, len(epsilons))
         methods = {
-            "fpa, whole person": SERIES_MECHANISMS["fpa"](epsilon=epsilon, **shared),
-            "low-rank (ours), whole person": ParticipantSeries(epsilon=epsilon, delta=DELTA, design=design),
+            "fpa, whole participant": SERIES_MECHANISMS["fpa"](epsilon=epsilon, **shared),
+            "low-rank (ours), whole participant": ParticipantSeries(epsilon=epsilon, delta=DELTA, design=design),
             f"low-rank (ours), any {STRETCH} steps": ParticipantSeries(
                 epsilon=epsilon, delta=DELTA, design=design, stretch=min(STRETCH, design.steps)
             ),
@@ -70,13 +72,13 @@ def run(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """Series of people in several runs each.
+    """Series of participants in several runs each.
 
     Attributes:
         series: Series by steps by features.
         people: Whose each is, as a number.
         runs: Of which run each is.
-        design: Learnt from other people.
+        design: Learnt from other participants.
     """
 
     series: FloatArray
@@ -86,7 +88,7 @@ class Runs:
 
 
 def eyetribe_runs(path: Path) -> Runs:
-    """Return three EyeTribe runs of every second person; the others are public and make the design."""
+    """Return three EyeTribe runs of every second participant; the others are public and make the design."""
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(CHOSEN)
     table = extract_corpus(Corpus.of(first_runs_of_everybody(path))).table
     steps = int(np.median([len(series.values) for series in table.series()]))
@@ -96,14 +98,14 @@ def eyetribe_runs(path: Path) -> Runs:
     is_public = number % 2 == 0
     fill = panel_of(table, ranges, steps).values[is_public].mean(axis=(0, 1))
     values = panel_of(table, ranges, steps, fill).values
-    design = learn([values[is_public]], ranges, "EyeTribe runs, every second person")
+    design = learn([values[is_public]], ranges, "EyeTribe runs, every second participant")
     series, people = values[~is_public], number[~is_public] // 2
     runs = np.tile(np.arange(RUNS), len(np.unique(people)))
     return Runs(series, people, runs, design)
 
 
 def first_runs_of_everybody(path: Path) -> list[Recording]:
-    """Return the first runs of everybody who has enough that last a window, in order."""
+    """Return the first runs of everyone who has enough that last a window, in order."""
     found: dict[str, list[Recording]] = {}
     for recording in eyetribe(path):
         mine = found.setdefault(recording.observer, [])

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How useful private feature series are: three products, honestly accounted, against the public mean as the floor.
 
-Errors are root mean squares over people, steps and features, as parts of the declared ranges. ε covers all features
-together, but for "one feature", where each has its own. The paper's mechanisms are in their sound forms. How many bins
-they keep, and whether their noise is Laplace or Gaussian with the same δ as ours, is chosen on the public people: the
-better one counts, and choosing costs nothing.
+Errors are root mean squares over participants, steps and features, as parts of the declared ranges. ε covers all
+features together, but for "one feature", where each has its own. The paper's mechanisms are in their corrected forms.
+How many bins they keep, and whether their noise is Laplace or Gaussian with the same δ as ours, is chosen on the public
+participants: the better one counts, and choosing costs nothing.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Cell:
     """One number of the table.
 
     Attributes:
-        data: Which people.
-        product: What is released, under which promise.
+        data: Which participants.
+        product: What is released, under which guarantee.
         method: How.
         epsilon: The ε.
         error: The error, as a part of the declared range.
         se: Its standard error over tasks and repeats.
-        expected: The error that was told beforehand, where it was.
+        expected: The error that was reported beforehand, where it was.
     """
 
     data: str
@@ -73,7 +73,10 @@ def run(
     seed: int = 1,
     tell: Tell = silent,
 ) -> list[Cell]:
-    """Return the table for one data set; groups are of the given sizes, or of everybody if there are fewer people."""
+    """Return the table for one data set.
+
+    Groups are of the given sizes, or of everyone if there are fewer participants.
+    """
     noise = NoiseSource.seeded(seed)
     jobs = list(_jobs(people, epsilons, sizes, repeats))
     cells = []
@@ -91,7 +94,7 @@ def _jobs(
     own = (
         (f"own series, any {stretch} steps, one feature", stretch, False),
         (f"own series, any {stretch} steps, {features} features", stretch, True),
-        (f"own series, whole person, {features} features", None, True),
+        (f"own series, whole participant, {features} features", None, True),
     )
     for product, hidden, jointly in own:
         for epsilon in epsilons:
@@ -103,7 +106,7 @@ def _jobs(
     most = min(len(series) for series in people.private.values())
     for size in [size for size in sizes if size <= most] or [most]:
         for epsilon in epsilons:
-            product = f"mean of {size} people, {features} features"
+            product = f"mean of {size} participants, {features} features"
             for name, chunk in FAMILY:
                 yield _group_family_job(people, product, name, chunk, epsilon, size, repeats)
             yield _group_job(people, product, OURS, epsilon, size, repeats)
@@ -119,7 +122,7 @@ def made(name: str, chunk: int, **options: Any) -> SeriesMechanism:
 
 
 def best_kept(mechanism: SeriesMechanism, public: FloatArray, noise: NoiseSource) -> SeriesMechanism:
-    """Return the mechanism with the number of bins and the kind of noise that do best on public people."""
+    """Return the mechanism with the number of bins and the kind of noise that do best on public participants."""
     trials = [mechanism]
     if isinstance(mechanism, ChunkedSeries):
         trials.append(replace(mechanism, delta=DELTA))
@@ -211,9 +214,9 @@ def _group_family_job(
 
 
 def for_mean(mechanism: SeriesMechanism, size: int) -> SeriesMechanism:
-    """Return the mechanism whose noise on a mean of so many people's series keeps what the given one keeps for one.
+    """Return the mechanism whose noise on a mean of N participants' series keeps what the given one keeps.
 
-    One person moves the mean by one n-th of a series, so noise may be one n-th as wide.
+    One participant moves the mean by one n-th of a series, so noise may be one n-th as wide.
     """
     if isinstance(mechanism, ChunkedSeries) and mechanism.is_gaussian:
         change = mechanism.sensitivity(mechanism.changed)
@@ -248,7 +251,10 @@ def _group_floor_job(people: People, product: str, epsilon: float, size: int) ->
 
 
 def _samples(people: People, size: int, repeats: int) -> Iterator[FloatArray]:
-    """Yield groups of private people of every task: consecutive ones, beginning at another person each time."""
+    """Yield groups of private participants of every task.
+
+    Consecutive ones, beginning at another participant each time.
+    """
     for series in people.private.values():
         for turn in range(repeats):
             where = (np.arange(size) + turn * max(1, len(series) // repeats)) % len(series)

@@ -29,7 +29,7 @@ PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came out for so many participants.
+    """What came out for this many participants.
 
     Attributes:
         participants: How many were drawn.

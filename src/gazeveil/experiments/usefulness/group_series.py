@@ -26,8 +26,8 @@ class GroupPicture:
     Attributes:
         feature: Which.
         truths: The true mean series of every task.
-        released: For people and ε, for every task the released mean and its standard deviation.
-        signs: For people and ε, how often the sign of a visible difference between two tasks is right.
+        released: For participants and ε, for every task the released mean and its standard deviation.
+        signs: For participants and ε, how often the sign of a visible difference between two tasks is right.
         pairs: How many differences are visible.
     """
 
@@ -53,7 +53,7 @@ def picture(
     repeats: int = 10,
     seed: int = 1,
 ) -> GroupPicture:
-    """Return group series of every task for every number of people and ε."""
+    """Return group series of every task for every number of participants and ε."""
     noise = NoiseSource.seeded(seed)
     column = people.ranges.names.index(feature)
     truths = {task: series.mean(axis=0) for task, series in people.private.items()}

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How useful private heatmaps are: their agreement with the map of everybody, over the number of people.
+"""How useful private heatmaps are: their agreement with the map of everyone, over the number of participants.
 
 For each scene some of its viewers are drawn, the same for every method, and each method makes its map of them. The map
 is compared with the one of all viewers, without noise, which contains the drawn ones. Three numbers say how good it is:
-the correlation; the correlation after what needs no data, our prior and that of the first recipe, has been regressed
+the correlation; the correlation after what needs no data, our prior and that of an earlier version, has been regressed
 out of both; and the share of the three highest peaks that are found. Each is averaged over repeats and then over
 scenes; the standard error is over scenes.
 
-Where more people are asked for than looked, people are drawn with replacement and so is what they looked at. That is
-said with the numbers.
+Where more participants are asked for than looked, participants are drawn with replacement and so is what they looked
+at. That is stated with the numbers.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Plan:
     """What to measure.
 
     Attributes:
-        observers: How many people to draw, one after the other.
+        observers: How many participants to draw, one after the other.
         epsilons: The ε to spend on each map.
         delta: The δ to spend on each map.
         methods: Names of methods; all of the usual ones if empty.
-        repeats: How often people and noise are drawn for each scene.
-        seed: People and noise follow from it.
+        repeats: How often participants and noise are drawn for each scene.
+        seed: Participants and noise follow from it.
     """
 
     observers: tuple[int, ...] = OBSERVERS
@@ -99,14 +99,14 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One method at one number of people and one ε.
+    """One method at one number of participants and one ε.
 
     Attributes:
         method: Its name.
         epsilon: The ε that was spent; the prior and the map without noise spend none.
-        observers: How many people.
+        observers: How many participants.
         variant: Which variant an oracle chose; empty if there is one only.
-        cc: Correlation with the map of everybody.
+        cc: Correlation with the map of everyone.
         residual: The same after the priors have been regressed out of both.
         hits: Share of the three highest peaks within two cells of one of the map's.
         by_scene: Each scene's three measures, for comparisons scene by scene.
@@ -130,7 +130,7 @@ class Found:
         gallery: Where the scenes come from.
         split: Which of them; empty for data of your own.
         scenes: How many.
-        viewers: How many people looked at every scene; more are drawn with replacement.
+        viewers: How many participants looked at every scene; more are drawn with replacement.
         plan: What was asked.
         rows: The results.
         assumed: What is assumed about the screen, in words; nothing where its size is known.
@@ -150,7 +150,7 @@ class Found:
         for row in self.rows:
             if (row.method, row.observers, row.epsilon) == (method, observers, wanted):
                 return row
-        raise OptionError(f"{method!r} was not measured with {observers} people at ε = {wanted:g}")
+        raise OptionError(f"{method!r} was not measured with {observers} participants at ε = {wanted:g}")
 
     def gain(self, method: str, over: str, observers: int, epsilon: float | None = None) -> tuple[Score, Score, Score]:
         """Return by how much one method's measures exceed another's, scene by scene."""
@@ -193,13 +193,14 @@ def refreshed(old: Found, new: Found) -> Found:
     """Return old results with the rows of some methods measured anew, everything else being the same.
 
     Raises:
-        OptionError: If they are not about the same scenes, people and noise, or the prior has changed since: it is
+        OptionError: If they are not about the same scenes, participants and noise, or the prior has changed since: it
+        is
             regressed out of every row, so then all of them must be measured again.
     """
     same = replace(new.plan, methods=old.plan.methods) == old.plan
     same = same and (old.gallery, old.split, old.scenes) == (new.gallery, new.split, new.scenes)
     if not same:
-        raise OptionError("the two measurements are not of the same scenes, people and noise")
+        raise OptionError("the two measurements are not of the same scenes, participants and noise")
     for epsilon, count in product(old.plan.epsilons, old.plan.observers):
         before, now = (found.row("prior", count, epsilon).by_scene for found in (old, new))
         if not np.allclose(before, now, rtol=0, atol=1e-4):

@@ -22,7 +22,7 @@ from gazeveil.types import Tell
 from gazeveil.utility.streams import VeilError, veil_error
 
 SHOWN = ("rmse_deg", "aoi_f1", "saliency_cc", "lag_s", "lag_correlation", "jitter", "fixation_count_error")
-"""The measures of a table for people."""
+"""The measures of a table for participants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class PresetError:
 
     Attributes:
         streams: Name of the set.
-        preset: Name of the preset; "none" is no veil at all.
-        promise: What it promises, in words.
+        preset: Name of the preset; "none" is no mechanism at all.
+        promise: What it guarantees, in words.
         measures: Means by the names of `VeilError`.
     """
 
@@ -54,7 +54,7 @@ def compare(
     seed: int = 1,
     tell: Tell | None = None,
 ) -> list[PresetError]:
-    """Return the mean measures of presets on sets of streams, after a row for no veil at all."""
+    """Return the mean measures of presets on sets of streams, after a row for no mechanism at all."""
     if repeats < 1:
         raise OptionError(f"at least one repeat is needed, not {repeats}")
     rows, done, total = [], 0, len(sets) * (len(presets) + 1)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to hide seconds of raw gaze: bins with windows derived afterwards, against overlapping windows.
 
-Both release a person's means over 30 s, every half second, of the additive channels, under the same promise about any
-so many seconds of raw gaze. Overlapping windows must hide every window that such a stretch meets (erratum B10); bins
-only the few that it touches, and their means over 30 s are post-processing. Errors are parts of the bins' declared
-ranges, so both are measured with one ruler.
+Both release a participant's means over 30 s, every half second, of the additive channels, under the same guarantee
+about any this many seconds of raw gaze. Overlapping windows must hide every window that such a stretch meets (erratum
+B10); bins only the few that it touches, and their means over 30 s are post-processing. Errors are parts of the bins'
+declared ranges, so both are measured with one ruler.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ BINS_FIRST, OVERLAPPING = "bins, windows derived", "overlapping windows"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinPeople:
-    """People's bins, split.
+    """Participants' bins, split.
 
     Attributes:
         name: What the data set is called.
         rules: How the bins were made.
         ranges: The declared ranges of the channels.
-        public: By task, person by bin by channel, from 0 to 1.
+        public: By task, participant by bin by channel, from 0 to 1.
         private: Those who are released, likewise.
     """
 
@@ -64,7 +64,7 @@ class BinPeople:
 
 
 def reader_bins(private: int = 40, public: int = 20, seconds: float = 300.0) -> BinPeople:
-    """Return simulated readers' bins; public people read other documents."""
+    """Return simulated readers' bins; public participants read other documents."""
     rules = BinRules()
     ranges = bin_ranges(rules).only(ADDITIVE)
     outside = _bins(ReadingStudy(public, seconds, documents=other_documents(), seed=PUBLIC_SEED).recordings(), rules)
@@ -79,7 +79,10 @@ def reader_bins(private: int = 40, public: int = 20, seconds: float = 300.0) -> 
 
 
 def eyetribe_bins(path: Path) -> BinPeople:
-    """Return the bins of everybody's first EyeTribe run: every second person is public, the others private."""
+    """Return the bins of each participant's first EyeTribe run.
+
+    Every second participant is public, the others private.
+    """
     rules = BinRules()
     table = _bins(first_runs(path), rules)
     ranges = bin_ranges(rules, EYETRIBE_PUPIL).only(ADDITIVE)
@@ -96,7 +99,7 @@ def steps_touched(seconds: float, rules: BinRules) -> int:
 
 
 def means_over_windows(bins: FloatArray, width: float) -> FloatArray:
-    """Return the means over windows of 30 s, one beginning at every bin: people by windows by channels."""
+    """Return the means over windows of 30 s, one beginning at every bin: participants by windows by channels."""
     count = round(WINDOW_S / width)
     sums = np.cumsum(np.concatenate([np.zeros_like(bins[:, :1]), bins], axis=1), axis=1)
     return np.asarray((sums[:, count:] - sums[:, :-count]) / count)
@@ -111,7 +114,7 @@ def run(
     seed: int = 1,
     tell: Tell = silent,
 ) -> list[Cell]:
-    """Return the table: a cell for every promise, design and ε."""
+    """Return the table: a cell for every guarantee, design and ε."""
     noise = NoiseSource.seeded(seed)
     cells: list[Cell] = []
     todo = 2 * len(hidden) * len(epsilons)
@@ -183,7 +186,7 @@ def _design(people: BinPeople, tasks: Sequence[FloatArray], part: slice) -> Desi
 
 
 def _root(squares: FloatArray) -> tuple[float, float]:
-    """Return the root of the mean of people's squared errors, and its standard error."""
+    """Return the root of the mean of participants' squared errors, and its standard error."""
     error = math.sqrt(float(squares.mean()))
     return error, float(squares.std(ddof=1)) / math.sqrt(len(squares)) / (2 * error)
 

@@ -3,9 +3,9 @@
 """What a private heatmap adds to its prior, and whether its error bars and hot spots hold what they say.
 
 Each scene is released with the picture that was shown, with a wrong one (that of the scene half the gallery away) and
-with none, by the same people. What follows from a release is compared with its own prior alone. The correlation is with
-the map of everybody who looked, without noise; error bars and hot spots are about the drawn people, the wider error
-bars about everybody.
+with none, by the same participants. What follows from a release is compared with its own prior alone. The correlation
+is with the map of everyone who looked, without noise; error bars and hot spots are about the drawn participants, the
+wider error bars about everyone.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from gazeveil.utility.maps import correlation
 KINDS: Final = ("right", "wrong", "none")
 """Which picture the release may look at."""
 NORMAL: Final = 1.96
-"""So many standard errors or deviations reach to both sides of a 95 % interval."""
+"""This many standard errors or deviations reach to both sides of a 95 % interval."""
 HOT: Final = 4.0
-"""A hot spot has more than so many times the gaze of an even map."""
+"""A hot spot has more than this many times the gaze of an even map."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +47,16 @@ class Trial:
         scene: Its name.
         picture: `right`, `wrong` or `none`.
         participants: How many were drawn.
-        prior: Correlation of the prior alone with everybody's map.
+        prior: Correlation of the prior alone with each participant's map.
         release: The same of what was released.
         own: The same after the release's own prior has been regressed out of both.
-        same_prior: Correlation of the prior alone with the noise-free map of the drawn people: what forecasts are of.
+        same_prior: Correlation of the prior alone with the noise-free map of the drawn participants: what forecasts are
+            of.
         same_release: The same of what was released.
-        covered: Share of the cells whose 95 % interval holds the noise-free map of the drawn people.
-        population_covered: Share of the cells whose wider interval holds everybody's map.
+        covered: Share of the cells whose 95 % interval holds the noise-free map of the drawn participants.
+        population_covered: Share of the cells whose wider interval holds each participant's map.
         flags: How many cells were called hot spots.
-        false_flags: How many of them are none in the noise-free map of the drawn people.
+        false_flags: How many of them are none in the noise-free map of the drawn participants.
     """
 
     scene: str
@@ -74,7 +75,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What came out for one number of people and one kind of picture, over all scenes; as `Trial`, with errors.
+    """What came out for one number of participants and one kind of picture, over all scenes; as `Trial`, with errors.
 
     Attributes:
         picture: `right`, `wrong` or `none`.
@@ -85,8 +86,8 @@ class Line:
         gain: By how much the release exceeds its prior, scene by scene.
         over_none: By how much it exceeds the release without a picture, scene by scene; NaN where that is missing.
         own: Correlation without the prior.
-        covered: Cells of the drawn people's map within their intervals.
-        population_covered: Cells of everybody's map within the wider ones.
+        covered: Cells of the drawn participants' map within their intervals.
+        population_covered: Cells of each participant's map within the wider ones.
         false: Share of all flags that are false.
         flags: Flags of one release.
         below: Share of the releases that are worse than their prior.
@@ -118,12 +119,12 @@ def trials(
     seed: int = 0,
     tell: Tell = silent,
 ) -> list[Trial]:
-    """Release every scene of a gallery, with the right picture, a wrong one and none, for so many people each.
+    """Release every scene of a gallery, with the right picture, a wrong one and none, for this many participants each.
 
     Args:
         gallery: The scenes and who looked at them.
         pictures: What the scenes' pictures say, by the scenes' names; empty for no pictures at all.
-        participants: Numbers of people to draw.
+        participants: Numbers of participants to draw.
         epsilon: The ε of each release.
         delta: The δ of each release.
         kinds: Which pictures to show; by default all there are.
@@ -185,7 +186,7 @@ def _within(wanted: FloatArray, found: FloatArray, spread: FloatArray) -> float:
 
 
 def lines(tried: Iterable[Trial]) -> list[Line]:
-    """Return what came out, a line for each number of people and kind of picture."""
+    """Return what came out, a line for each number of participants and kind of picture."""
     groups: dict[tuple[int, str], list[Trial]] = {}
     for trial in tried:
         groups.setdefault((trial.participants, trial.picture), []).append(trial)

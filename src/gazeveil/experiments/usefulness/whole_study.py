@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How good the heatmaps of whole studies and of time courses are, on simulated people: the tables of the how-to pages.
+"""How good the heatmaps of whole studies and of time courses are, on simulated participants.
+
+The tables of the how-to pages.
 
 ``python -m gazeveil.experiments.usefulness.whole_study`` prints them; ``--quick`` does a small part. The truth is the
-map of all simulated people, of whom those in a release are some. "Beyond the mean" is the correlation after the true
-mean over stimuli, or over time, has been regressed out of both maps: what is special about a stimulus or a moment.
+map of all simulated participants, of whom those in a release are some. "Beyond the mean" is the correlation after the
+true mean over stimuli, or over time, has been regressed out of both maps: what is special about a stimulus or a moment.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ _JUDGED_ALONE = 12
 """How many stimuli are decoded one by one for comparison: that is slow, and stimuli are alike."""
 
 _STRIDE = 7919
-"""A prime, so that steps of it visit everybody in a scrambled order."""
+"""A prime, so that steps of it visit everyone in a scrambled order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +82,19 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Viewed:
-    """How often people looked into cells: people by stimuli (or bins of time) by cells."""
+    """How often participants looked into cells: participants by stimuli (or bins of time) by cells."""
 
     grid: Grid
     counts: IntArray
 
     def truth(self, blur_cells: float) -> FloatArray:
-        """Return the blurred map of everybody, of each stimulus or bin."""
+        """Return the blurred map of everyone, of each stimulus or bin."""
         mass = self.counts.sum(axis=-1, keepdims=True)
         maps = np.divide(self.counts, mass, out=np.zeros(self.counts.shape), where=mass > 0)
         return render(maps.mean(axis=0).reshape(-1, *self.grid.shape), blur_cells)
 
     def rows(self, person: int, which: Sequence[int]) -> Columns:
-        """Return gaze that gives these counts: in the middle of each cell, as often as somebody looked there."""
+        """Return gaze that gives these counts: in the middle of each cell, as often as someone looked there."""
         left, top, right, bottom = self.grid.geometry.extent()
         where = [np.repeat(np.arange(self.grid.size), self.counts[person, at]) for at in which]
         row, column = np.divmod(np.concatenate(where), self.grid.columns)
@@ -108,12 +110,12 @@ class Viewed:
         }
 
     def some(self, observers: int, seed: int) -> list[int]:
-        """Return some of the people."""
+        """Return some of the participants."""
         return _scrambled(len(self.counts), observers, seed)
 
 
 def view_scenes(people: int, scenes: int, seed: int = 3) -> Viewed:
-    """Let people look at scenes for five seconds each."""
+    """Let participants look at scenes for five seconds each."""
     study = SimulatedStudy(observers=people, stimuli=scenes, sessions=1, tracker=TRACKER, seconds=5, seed=seed)
     grid = Grid.of_degrees(study.plane)
     place = {stimulus.name: number for number, stimulus in enumerate(study.scenes())}
@@ -124,7 +126,7 @@ def view_scenes(people: int, scenes: int, seed: int = 3) -> Viewed:
 
 
 def view_film(people: int, seed: int = 5) -> Viewed:
-    """Let people watch a film of five scenes, a cut every 2.2 s."""
+    """Let participants watch a film of five scenes, a cut every 2.2 s."""
     tracker = TRACKERS[TRACKER]
     grid = Grid.of_degrees(tracker.geometry)
     bins = math.ceil(SHOTS * SHOT_S / BIN_S - 1e-9)
@@ -146,7 +148,7 @@ class StudyRow:
 
     Attributes:
         stimuli: How many stimuli.
-        observers: How many people.
+        observers: How many participants.
         epsilon: The ε of all of it.
         apart: Each stimulus on its own with an equal part of ε and δ.
         alone: Released together, decoded one by one.
@@ -166,7 +168,7 @@ class StudyRow:
 
 
 def measure_study(viewed: Viewed, stimuli: int, observers: int, epsilon: float, seed: int = 0) -> StudyRow:
-    """Release a study of some of the people and some of the scenes, several ways."""
+    """Release a study of some of the participants and some of the scenes, several ways."""
     people = viewed.some(observers, seed)
     which = _scrambled(viewed.counts.shape[1], stimuli, seed)
     names = tuple(f"s{number}" for number in range(stimuli))
@@ -212,7 +214,7 @@ class MovieRow:
     """One release of a time course.
 
     Attributes:
-        observers: How many people.
+        observers: How many participants.
         epsilon: The ε of the whole course.
         score: How well the bins agree with the truth.
         mean: The same for the mean over time in place of each bin.
@@ -225,7 +227,7 @@ class MovieRow:
 
 
 def measure_movie(viewed: Viewed, observers: int, epsilon: float, seed: int = 0) -> MovieRow:
-    """Release the time course of some of the people."""
+    """Release the time course of some of the participants."""
     bins = viewed.counts.shape[1]
     mechanism = HeatmapMovie(epsilon=epsilon, bin_seconds=BIN_S)
     screen, seconds = viewed.grid.geometry, bins * BIN_S
@@ -256,7 +258,7 @@ def measure_movie(viewed: Viewed, observers: int, epsilon: float, seed: int = 0)
 def study_table(viewed: Viewed, stimuli: Sequence[int], observers: Sequence[int], seeds: Sequence[int]) -> str:
     """Return the table of whole studies, in Markdown; each row is the mean over the seeds."""
     lines = [
-        "| stimuli | people | ε | ε/k each | together, decoded alone | together | mean alone | forecast |",
+        "| stimuli | participants | ε | ε/k each | together, decoded alone | together | mean alone | forecast |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for count in stimuli:
@@ -273,7 +275,7 @@ def study_table(viewed: Viewed, stimuli: Sequence[int], observers: Sequence[int]
 
 def movie_table(films: Sequence[Viewed], observers: Sequence[int]) -> str:
     """Return the table of dynamic heatmaps, in Markdown; each row is the mean over the films."""
-    lines = ["| people | ε | bins | mean over time |", "|---|---|---|---|"]
+    lines = ["| participants | ε | bins | mean over time |", "|---|---|---|---|"]
     for people in observers:
         for epsilon in (1.0, 3.0, 10.0):
             rows = [measure_movie(film, people, epsilon) for film in films]

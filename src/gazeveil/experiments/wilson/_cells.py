@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cells of table 3 that are done, in a file: a long run that is stopped goes on where it was.
 
-One line of JSON for each cell. A cell counts only if it was measured in the same way: the same people, lengths, seeds,
-the same recogniser down to the bytes of its model, and the same attack down to its source. A change of what several
-attacks share is not noticed: begin a new file then. A last line that was cut off is measured again.
+One line of JSON for each cell. A cell counts only if it was measured in the same way: the same participants, lengths,
+seeds, the same recogniser down to the bytes of its model, and the same attack down to its source. A change of what
+several attacks share is not noticed: begin a new file then. A last line that was cut off is measured again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from gazeveil.attacks.contract import ATTACKS, Recogniser
 from gazeveil.errors import OutputError
 
 Cell = tuple[str, str, str]
-"""A veil, an attack, and a recogniser."""
+"""A mechanism, an attack, and a recogniser."""
 
 
 class Cells:
-    """Measured cells, and what veils leave; without a file they are kept in memory alone."""
+    """Measured cells, and what mechanisms leave; without a file they are kept in memory alone."""
 
     def __init__(self, path: Path | None, measured: Mapping[str, Any], identities: Mapping[str, str]) -> None:
         """Read what is there.
@@ -49,7 +49,7 @@ class Cells:
     def add(
         self, veil: str, attack: str, rows: Mapping[str, Mapping[str, Any]], left: Mapping[str, Any] | None
     ) -> None:
-        """Keep cells of one veil and attack, by recogniser, and what the veil leaves.
+        """Keep cells of one mechanism and attack, by recogniser, and what the mechanism leaves.
 
         Raises:
             OutputError: If the file cannot be written.

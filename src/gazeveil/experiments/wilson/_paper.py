@@ -24,7 +24,7 @@ TABLE_3: Final[Mapping[str, Mapping[str, float]]] = {
     "spatial": {"": 0.2179, "wavelet": 0.2179, "exemplars": 0.6147, "white-box": 0.5833},
     "smoothing": {"": 0.141, "wavelet": 0.141, "exemplars": 0.6949, "white-box": 0.5513},
 }
-"""By veil at its high strength and attack; an empty name is no attack."""
+"""By mechanism at its high strength and attack; an empty name is no attack."""
 
 TABLE_5: Final[Mapping[str, tuple[float, float]]] = {
     "none": (311.825, 70.94),

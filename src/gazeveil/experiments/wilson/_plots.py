@@ -11,15 +11,13 @@ import numpy as np
 
 from gazeveil.experiments.wilson.figures import SWEEPS, Retention
 from gazeveil.experiments.wilson.identified import Named
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
+from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, canvas, legend_below, png
 
-_COLOURS = (RED, ORANGE, GREY, GREEN, "#8e44ad", "#b7950b", "#16a085", BLUE, "#0b3c5d", "#d35400", "#2c3e50")
 _HITS = {False: "-", True: ":"}
 
 
 def hits_over_strength(rows: Sequence[Retention], named: Sequence[Named] = ()) -> bytes:
-    """Draw Wilson's figure 2: F1 (dotted) and who is named (solid) over strength, with the paper's settings."""
+    """Draw Wilson's figure 2: F1 (dotted) and who is identified (solid) over strength, with the paper's settings."""
     shown = {row.veil for row in rows} | {row.veil for row in named}
     veils = [name for name in SWEEPS if name in shown]
     plot, panels = canvas(3.2 * len(veils), 3.4, 1, len(veils), squeeze=False, sharey=True)
@@ -40,15 +38,15 @@ def hits_over_strength(rows: Sequence[Retention], named: Sequence[Named] = ()) -
         axes.set_title(veil)
         axes.set_xlabel(SWEEPS[veil].symbol)
         axes.set_ylim(0, 1.02)
-    panels[0][0].set_ylabel("weighted F1 of objects hit" if not named else "F1 of objects (dotted), people named")
+    panels[0][0].set_ylabel("weighted F1 of objects hit" if not named else "F1 of objects (dotted), identified")
     if named:
-        plot.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
+        legend_below(plot, panels[0][0], fontsize=7)
     return png(plot, dpi=68)
 
 
 def _accuracy(axes: Any, rows: Sequence[Named]) -> None:
-    for recogniser, colour in zip(dict.fromkeys(row.recogniser for row in rows), _COLOURS, strict=False):
+    for recogniser, colour in zip(dict.fromkeys(row.recogniser for row in rows), COLOURS[2:], strict=False):
         mine = [row for row in rows if row.recogniser == recogniser]
         strengths = [row.strength for row in mine]
-        axes.plot(strengths, [row.accuracy for row in mine], color=colour, label=f"named by {recogniser}")
+        axes.plot(strengths, [row.accuracy for row in mine], color=colour, label=f"identified by {recogniser}")
         axes.fill_between(strengths, [row.low for row in mine], [row.high for row in mine], color=colour, alpha=0.15)

@@ -28,7 +28,7 @@ def _table_2(told: Mapping[str, Any]) -> Iterator[str]:
         yield _line([recogniser.split("+")[0], sees, *(_cell(rows[length]) for length in lengths), eer])
     papers = {row["seconds"]: row["paper"] for row in told["rows"]}
     shown = ("–" if papers[one] is None else f"{100 * papers[one][1]:.0f}" for one in lengths)
-    yield _line(["the paper's EKYT, 26 people", "nothing", *shown, "–"])
+    yield _line(["the paper's EKYT, 26 participants", "nothing", *shown, "–"])
 
 
 def _table_3(told: Mapping[str, Any]) -> Iterator[str]:
@@ -37,13 +37,13 @@ def _table_3(told: Mapping[str, Any]) -> Iterator[str]:
     attacks = list(dict.fromkeys(row["attack"] for row in rows))
     for recogniser in dict.fromkeys(row["recogniser"] for row in rows):
         cells = {(row["veil"], row["attack"]): row for row in rows if row["recogniser"] == recogniser}
-        yield f"Named by **{recogniser}**; the paper's in square brackets:"
+        yield f"Identified by **{recogniser}**; the paper's in square brackets:"
         yield ""
         yield from _head(["attack", *veils])
         for attack in attacks:
             yield _line([_code(attack), *(_cell(cells.get((veil, attack))) for veil in veils)])
         yield ""
-    yield from _head(["veil", "strongest", "against it", "named", "F1 of hits", "lag (s)", "error (°)"])
+    yield from _head(["mechanism", "strongest", "against it", "identified", "F1 of hits", "lag (s)", "error (°)"])
     left = {row["veil"]: row for row in told["usefulness"]}
     for row in told["strongest"]:
         useful = left[row["veil"]]
@@ -54,7 +54,7 @@ def _table_3(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _table_5(told: Mapping[str, Any]) -> Iterator[str]:
-    yield from _head(["veil", "step (µs)", "99 % (µs)", "of a frame", "stream (kB)", "paper: MB", "paper: fps"])
+    yield from _head(["mechanism", "step (µs)", "99 % (µs)", "of a frame", "stream (kB)", "paper: MB", "paper: fps"])
     for row in told["rows"]:
         yield _line(
             [row["veil"], _number(row["step_us"]), _number(row["step_us_p99"]), f"{100 * row['share_of_frame']:.3f} %",

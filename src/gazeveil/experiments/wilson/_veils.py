@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The veils of table 3: the paper's at their high strengths, and those that keep Kaleido's promise."""
+"""The mechanisms of table 3: the paper's at their high strengths, and those that keep Kaleido's guarantee."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LATE_S = 0.25
 
 
 def _published(name: str) -> Callable[[Space], SampleMechanism]:
-    """Return a veil of the paper over all directions, with the paper's faults."""
+    """Return a mechanism of the paper over all directions, with the paper's faults."""
     return lambda _: preset(name, Sphere())
 
 
@@ -48,13 +48,13 @@ VEILS: Final[Mapping[str, Callable[[Space], SampleMechanism] | None]] = {
     "clock hplu": _promised("hplu"),
     "clock mpmu, 0.25 s late": _late,
 }
-"""By name, in the field that the eyes can reach. The last is our best: the least error at its promise."""
+"""By name, in the field that the eyes can reach. The last is our best: the least error at its guarantee."""
 
 
 def veil(name: str, plane: Geometry) -> SampleMechanism | None:
-    """Return a veil of the table for gaze on a plane in degrees, or None for none.
+    """Return a mechanism of the table for gaze on a viewing plane in degrees, or None for none.
 
-    All other veils are known too, and recipes as JSON (``{"mechanism": "clock", …}``).
+    All other mechanisms are known too, and recipes as JSON (``{"mechanism": "clock", …}``).
 
     Raises:
         UnknownName: If there is no such veil.

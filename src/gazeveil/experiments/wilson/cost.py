@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Table 5 of Wilson et al. 2024: what a veil costs in time and memory.
+"""Table 5 of Wilson et al. 2024: what a mechanism costs in time and memory.
 
-The paper measures frames per second and the memory of a whole application in a headset, where a veil does not show.
-Here a veil is measured by itself: the time of a step, live, one call after another, and the memory that one more stream
-takes after it has run for a while. That shows what share of a frame it is. Times are of this machine.
+The paper measures frames per second and the memory of a whole application in a headset, where a mechanism does not
+show. Here a mechanism is measured by itself: the time of a step, live, one call after another, and the memory that one
+more stream takes after it has run for a while. That shows what share of a frame it is. Times are of this machine.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _KEPT = 720
 def table_5(
     *, veils: Sequence[str] = tuple(VEILS), steps: int = STEPS, streams: int = STREAMS, tell: Tell | None = None
 ) -> dict[str, Any]:
-    """Measure the time of a step and the memory of a stream for each veil.
+    """Measure the time of a step and the memory of a stream for each mechanism.
 
     Args:
         veils: Which.
         steps: How many samples are timed.
         streams: How many streams share the memory that is measured.
-        tell: Told how many veils are done.
+        tell: Called with how many mechanisms are done.
     """
     samples = _samples(max(steps + _WARM_UP, _KEPT))
     rows = []

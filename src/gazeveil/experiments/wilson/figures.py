@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figure 2 of Wilson et al. 2024: how many hits on objects survive each veil, over its strength, and who is named.
+"""Figure 2 of Wilson et al. 2024.
 
-The paper's own recordings are not public. Ours are of people who look for objects in a virtual room; the objects are
-the areas of interest. Which object a veiled line of sight hits is worked out as in the file `object_hits`.
-Hits are scored as in the paper: F1 over all objects, weighted by how long each was looked at; for each session, then
-averaged. The paper draws its figure without numbers, so its shape is what can be compared. How often people are named
+How many hits on objects survive each mechanism, over its strength, and who is identified.
+
+The paper's own recordings are not public. Ours are of participants who look for objects in a virtual room; the objects
+are the areas of interest. Which object a veiled line of sight hits is worked out as in the file `object_hits`. Hits are
+scored as in the paper: F1 over all objects, weighted by how long each was looked at; for each session, then averaged.
+The paper draws its figure without numbers, so its shape is what can be compared. How often participants are identified
 is measured by `gazeveil.experiments.wilson.identified`.
 
 Strengths K and B are counted in samples, as in the paper. It had 72 samples a second, ours are about 90.
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One veil over its strengths.
+    """One mechanism over its strengths.
 
     Attributes:
         symbol: What the paper calls the strength.
@@ -80,11 +82,11 @@ SWEEPS: Final[Mapping[str, Sweep]] = {
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How many hits survive one veil at one strength.
+    """How many hits survive one mechanism at one strength.
 
     Attributes:
-        veil: Name of the veil.
-        strength: Its strength; 0 is no veil.
+        veil: Name of the mechanism.
+        strength: Its strength; 0 is no mechanism.
         f1: Weighted F1, mean over sessions.
         precision: Weighted precision.
         recall: Weighted recall.
@@ -111,17 +113,17 @@ _OTHER = "This is the privacy half alone: hits need recordings that name the obj
 _QUICK_SESSIONS = 4
 
 Make = Callable[[str, float], Run]
-"""What makes a veil of a name and a strength."""
+"""What makes a mechanism of a name and a strength."""
 
 
 def mechanism_of(name: str, strength: float) -> SampleMechanism:
-    """Return a veil at one strength, over directions in the head."""
+    """Return a mechanism at one strength, over directions in the head."""
     sweep = SWEEPS[name]
     return MECHANISMS[sweep.mechanism](Sphere(), **{sweep.parameter: strength}, **dict(sweep.options))
 
 
 def veil_of(name: str, strength: float) -> Run:
-    """Return a veil at one strength as something to run over arrays."""
+    """Return a mechanism at one strength as something to run over arrays."""
     mechanism = mechanism_of(name, strength)
     return lambda noise, t, x, y: mechanism.start(noise).run(t, x, y)
 
@@ -143,11 +145,11 @@ def reproduce(
         figure: 2.
         out: Where to write.
         data: The folder of the recordings in the headset; without it, hits cannot be measured.
-        repeats: How often the veil with noise is run.
+        repeats: How often the mechanism with noise is run.
         quick: A few sessions, once.
-        sweeps: Which veils, over which strengths.
-        plan: How people are told apart; without one, only the utility half is measured.
-        tell: Told how far it is.
+        sweeps: Which mechanisms, over which strengths.
+        plan: How participants are told apart; without one, only the utility half is measured.
+        tell: Called with the progress.
 
     Raises:
         OptionError: If there is no such figure.
@@ -198,15 +200,15 @@ def retention(
     sweeps: Mapping[str, Sweep] = SWEEPS,
     tell: Tell | None = None,
 ) -> list[Retention]:
-    """Return the curve of each veil, and of no veil at all, over some sessions.
+    """Return the curve of each mechanism, and of no mechanism at all, over some sessions.
 
     Args:
         sessions: The sessions.
-        repeats: How often a veil with noise is run.
+        repeats: How often a mechanism with noise is run.
         seed: All noise follows from it.
-        make: What makes the veils.
-        sweeps: Which veils, over which strengths.
-        tell: Told how many strengths are done.
+        make: What makes the mechanisms.
+        sweeps: Which mechanisms, over which strengths.
+        tell: Called with how many strengths are done.
     """
     if repeats < 1 or not sessions:
         raise OptionError(f"at least one repeat and one session are needed, not {repeats} and {len(sessions)}")

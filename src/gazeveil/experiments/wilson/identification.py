@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who is it? People in three public data sets, recognised in later sessions from earlier ones, without any veil.
+"""Who is it? Participants in three public data sets, recognised in later sessions from earlier ones, without any veil.
 
-- ``vr``: sessions 1–3 of 16 people in a headset are the reference, session 4 is asked about, trial by trial (about 13
-  s) and all its trials together. Half of the people saw a kitchen, the others an office; so it is also measured how
-  often somebody is told from the people of the same scene alone.
-- ``eyetribe``: runs 0–4 of 30 people before a desktop tracker are the reference, runs 5–7 are asked about, minute by
-  minute and all minutes of a run together.
-- ``days``: six films that ten people saw again and again at 250 Hz. Day 1 is the reference, day 2 is asked about, film
-  by film and all of them together.
+- ``vr``: sessions 1–3 of 16 participants in a headset are the reference, session 4 is asked about, trial by trial
+  (about 13 s) and all its trials together. Half of the participants saw a kitchen, the others an office; so it is also
+  measured how often someone is told from the participants of the same scene alone.
+- ``eyetribe``: runs 0–4 of 30 participants before a desktop tracker are the reference, runs 5–7 are asked about, minute
+  by minute and all minutes of a run together.
+- ``days``: six films that ten participants saw again and again at 250 Hz. Day 1 is the reference, day 2 is asked about,
+  film by film and all of them together.
 
 Everything that was chosen (features, models, constants) was chosen by leaving out one session after the other *within*
 the reference; `chosen_on` does just that. The page on re-identification names every version that was ever tried on the
-sessions asked about. Intervals are of people drawn anew. A trial without enough gaze counts as not recognised.
+sessions asked about. Intervals are of participants resampled. A trial without enough gaze counts as not recognised.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BOTH: Final = POSITION | PUPIL
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A data set, and which sessions people are enrolled from and asked about in.
+    """A data set, and which sessions participants are enrolled from and asked about in.
 
     Attributes:
         name: Short name.
@@ -50,7 +50,7 @@ class Experiment:
         asked: Sessions that are asked about.
         trial: What a trial is, in words.
         session: What a session is, in words.
-        scenes: Whether a trial's name begins with the scene, which some people share.
+        scenes: Whether a trial's name begins with the scene, which some participants share.
     """
 
     name: str
@@ -67,11 +67,18 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
     experiment.name: experiment
     for experiment in (
         Experiment(
-            "vr", "headset, 16 people, sessions 1-3 → 4", vr_trials, ("1", "2", "3"), ("4",), "trial", "session", True
+            "vr",
+            "headset, 16 participants, sessions 1-3 → 4",
+            vr_trials,
+            ("1", "2", "3"),
+            ("4",),
+            "trial",
+            "session",
+            True,
         ),
         Experiment(
             "eyetribe",
-            "desktop tracker, 30 people, runs 0-4 → 5-7",
+            "desktop tracker, 30 participants, runs 0-4 → 5-7",
             eyetribe_trials,
             ("0", "1", "2", "3", "4"),
             ("5", "6", "7"),
@@ -79,18 +86,20 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
             "run",
             False,
         ),
-        Experiment("days", "films at 250 Hz, 10 people, day 1 → 2", dorr_trials, ("1",), ("2",), "film", "day", False),
+        Experiment(
+            "days", "films at 250 Hz, 10 participants, day 1 → 2", dorr_trials, ("1",), ("2",), "film", "day", False
+        ),
     )
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often somebody is recognised, and where that lies for other people like these.
+    """How often someone is recognised, and where that lies for other participants like these.
 
     Attributes:
         value: The share.
-        low: Lower end of the 95 % interval over people.
+        low: Lower end of the 95 % interval over participants.
         high: Upper end.
         count: How many were asked about.
     """
@@ -110,13 +119,13 @@ class Outcome:
 
     Attributes:
         experiment: Its name.
-        recogniser: Who tells people apart.
+        recogniser: Who tells participants apart.
         sees: What it looks at beside movement.
         people: How many are enrolled.
         chance: What guessing gives.
         trials: Recognised trial by trial.
         sessions: Recognised from all trials of a session together.
-        trials_in_scene: Trial by trial among the people of the same scene; None where scenes mean nothing.
+        trials_in_scene: Trial by trial among the participants of the same scene; None where scenes mean nothing.
         sessions_in_scene: The same for whole sessions.
         unanswered: Trials without enough gaze; they count as not recognised.
     """
@@ -139,7 +148,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """One query and everybody's score for it; no score where there was no usable window."""
+    """One query and each participant's score for it; no score where there was no usable window."""
 
     person: str
     session: str
@@ -164,7 +173,7 @@ def recogniser_of(name: str, allow: frozenset[str] = NOTHING, rate_hz: float | N
     options: dict[str, Any] = {} if name == "rbf" or "allow" not in known else {"seconds": math.inf}
     for option, value, wanted in (("allow", allow, allow), ("rate_hz", rate_hz, rate_hz is not None)):
         if wanted and option not in known:
-            said = "allowed or denied position and pupil" if option == "allow" else "told a rate, it has its own"
+            said = "allowed or denied position and pupil" if option == "allow" else "given a rate: it has its own"
             raise OptionError(f"recogniser {name!r} cannot be {said}")
         if option in known:
             options[option] = value
@@ -210,7 +219,7 @@ def _measure(
             if trial.person in gallery.people
         ]
     if not asked:
-        raise InputError("nobody who is asked about is enrolled", hint="are the right sessions there?")
+        raise InputError("no queried participant is enrolled", hint="are the right sessions there?")
     whole = _pooled(asked)
     rivals = {scene: np.array([scenes[person] == scene for person in people]) for scene in set(scenes.values())}
     drawn = resampled_people(len(people), draws, seed)
@@ -233,7 +242,7 @@ def _measure(
 
 
 def _ask(gallery: Gallery, trial: Trial, people: Sequence[str]) -> FloatArray | None:
-    """Return everybody's mean score over the windows of a query; who is not enrolled is the least likely."""
+    """Return each participant's mean score over the windows of a query; who is not enrolled is the least likely."""
     scores = gallery.windows(trial.anonymous())
     if not len(scores):
         return None
@@ -243,7 +252,7 @@ def _ask(gallery: Gallery, trial: Trial, people: Sequence[str]) -> FloatArray | 
 
 
 def _pooled(asked: Sequence[_Asked]) -> list[_Asked]:
-    """Return each person's session as one query: scores of its trials are averaged."""
+    """Return each participant's session as one query: scores of its trials are averaged."""
     together: dict[tuple[str, str], list[_Asked]] = {}
     for one in asked:
         together.setdefault((one.person, one.session), []).append(one)

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The privacy half of figure 2 of Wilson et al. 2024: how often people are named behind each veil, over its strength.
+"""The privacy half of figure 2 of Wilson et al.
 
-As in the paper, queries are veiled and the reference is not; nobody attacks the veil. The paper draws its curves
+2024: how often participants are identified behind each mechanism, over its strength.
+
+As in the paper, queries are veiled and the reference is not; nobody attacks the mechanism. The paper draws its curves
 without numbers.
 """
 
@@ -20,14 +22,14 @@ from gazeveil.types import Tell
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How often people are named behind one veil at one strength.
+    """How often participants are identified behind one mechanism at one strength.
 
     Attributes:
         recogniser: Who tells them apart.
-        veil: Name of the veil.
-        strength: Its strength; 0 is no veil.
-        accuracy: Share of records whose person is named.
-        low: Where that lies at least, over people drawn anew.
+        veil: Name of the mechanism.
+        strength: Its strength; 0 is no mechanism.
+        accuracy: Share of records whose participant is identified.
+        low: Where that lies at least, over participants resampled.
         high: Where that lies at most.
         chance: What guessing gives.
     """
@@ -46,7 +48,7 @@ class Named:
 
 
 def identification(plan: Plan, *, sweeps: Mapping[str, Sweep] = SWEEPS, tell: Tell | None = None) -> list[Named]:
-    """Return the curve of each veil, and no veil first, for every recogniser of a plan."""
+    """Return the curve of each mechanism, and no mechanism first, for every recogniser of a plan."""
     judges = judges_of(plan)
     points = [("none", 0.0), *((name, strength) for name, sweep in sweeps.items() for strength in sweep.strengths)]
     rows: list[Named] = []

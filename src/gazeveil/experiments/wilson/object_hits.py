@@ -8,8 +8,8 @@ name. A veiled direction at that time is turned into the world with the head as 
 the **nearest true direction of the same trial** hit.
 
 - Direction in the world: gaze in the head (yaw, pitch), turned by the head's pitch, then by its yaw. The head's roll
-  and place are not recorded. As people move about, the map is made for each trial: one for a whole session agrees less
-  with what was hit.
+  and place are not recorded. As participants move about, the map is made for each trial: one for a whole session agrees
+  less with what was hit.
 - Where nobody looked in a trial nothing is known, and the nearest known object stands for it. A strongly veiled gaze
   that would hit an unseen object may thus be given a seen one: at high strengths scores are flattered.
 - ``agreement_of_raw`` is how well this works: true gaze put through the same map (its own sample among them, so it is

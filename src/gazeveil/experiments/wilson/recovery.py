@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How close attacks get to the gaze behind a veil: the table of docs/reference/attacks.md.
+"""How close attacks get to the raw gaze: the table of docs/reference/attacks.md.
 
 Error is the root of the mean squared distance to raw gaze, in degrees, over all samples of a record that were tracked;
-then the mean over people. Attacks that learn from exemplars get those of the other people. `NOBODY` is what somebody is
-off who guesses the same place all the time: the person's own mean, which no attacker knows.
+then the mean over participants. Attacks that learn from exemplars get those of the other participants. `NOBODY` is what
+someone is off who guesses the same place all the time: the participant's own mean, which no attacker knows.
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ VEILS: Final[dict[str, Callable[[Space], SampleMechanism]]] = {
     "kaleido, mpmu": _like("kaleido", "mpmu"),
     "absorption, mpmu": _like("absorption", "mpmu"),
 }
-"""Wilson's settings, Kaleido's promises kept by `clock`, and one of them kept by others of the family."""
+"""Wilson's settings, Kaleido's guarantees kept by `clock`, and one of them kept by others of the family."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What one attack got out of one veil.
+    """What one attack got out of one mechanism.
 
     Attributes:
         people: Which set.
-        veil: Which veil.
+        veil: Which mechanism.
         attack: Which attack; empty for the veiled gaze itself.
         error_deg: How far the guess is off.
     """
@@ -97,14 +97,14 @@ def measure(
     seed: int = 1,
     tell: Callable[[Recovered], None] | None = None,
 ) -> list[Recovered]:
-    """Return how far each attack that fits a veil is off, after how far the veiled gaze itself is.
+    """Return how far each attack that fits a mechanism is off, after how far the veiled gaze itself is.
 
     Raises:
-        InputError: If there are fewer than two people.
+        InputError: If there are fewer than two participants.
     """
     names = sorted({trial.person for trial in people.trials})
     if len(names) < 2:
-        raise InputError(f"recovery needs two people at least, not {len(names)}", hint="exemplars are of others")
+        raise InputError(f"recovery needs two participants at least, not {len(names)}", hint="exemplars are of others")
     space, rows = space_of(people.plane), []
     for veil in veils:
         mechanism = VEILS[veil](space)
@@ -140,9 +140,12 @@ def own_mean(people: IdentitySet) -> float:
 
 
 def table(rows: Sequence[Recovered]) -> list[str]:
-    """Return the rows as a Markdown table, a veil a line."""
+    """Return the rows as a Markdown table, one line per mechanism."""
     attacks = list(dict.fromkeys(row.attack for row in rows))
-    lines = ["| veil | " + " | ".join(name or "veiled" for name in attacks) + " |", "|---" * (len(attacks) + 1) + "|"]
+    lines = [
+        "| mechanism | " + " | ".join(name or "veiled" for name in attacks) + " |",
+        "|---" * (len(attacks) + 1) + "|",
+    ]
     for veil in dict.fromkeys(row.veil for row in rows):
         found = {row.attack: row.error_deg for row in rows if row.veil == veil}
         best = min(found.values())
@@ -166,7 +169,7 @@ def _told(row: Recovered) -> None:
 
 
 def main(folder: Path | None, *, quick: bool = False) -> None:
-    """Print the tables: simulated people, and those in the headset if their folder is given."""
+    """Print the tables: simulated participants, and those in the headset if their folder is given."""
     sets = [simulated_people(4, 1, 15.0) if quick else simulated_people(24, 2, 60.0)]
     if folder is not None:
         sets.append(vr_people(folder, 60.0))

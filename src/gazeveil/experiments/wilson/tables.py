@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables 2 and 3 of Wilson et al. 2024 on the people that are at hand: who is named, by length, veil and attack.
+"""Tables 2 and 3 of Wilson et al.
 
-The paper's accuracies are of EKYT trained on public recordings that are not here, on people who are not here either.
-What can be compared is the shape: accuracy grows with length; noise that is new with every sample is filtered away;
-what is deterministic is undone by whoever knows it. Beside the paper's three veils stand those with a promise, under
-every registered attack, and beside every veil what it leaves of usefulness.
+2024 on the participants that are at hand: who is identified, by length, mechanism and attack.
+
+The paper's accuracies are of EKYT trained on public recordings that are not here, on participants who are not here
+either. What can be compared is the shape: accuracy grows with length; noise that is new with every sample is filtered
+away; what is deterministic is undone by whoever knows it. Beside the paper's three mechanisms stand those with a
+guarantee, under every registered attack, and beside every mechanism what it leaves of usefulness.
 """
 
 from __future__ import annotations
@@ -45,14 +47,14 @@ class Plan:
     """What is measured, as a value that can be sent to another process.
 
     Attributes:
-        data: The folder of the recordings in a headset; None for simulated people.
+        data: The folder of the recordings in a headset; None for simulated participants.
         recognisers: Names of recognisers, also with what they may see (``lda+pupil+position``); `STRONGEST` if empty.
         attacks: Names of attacks; all if empty.
-        people: How many people at most.
+        people: How many participants at most.
         seconds: How much of each record is used in table 3.
-        enrolled: From what people are known: ``one`` other session, as in the paper, or all ``others``.
+        enrolled: From what participants are known: ``one`` other session, as in the paper, or all ``others``.
         seed: All noise follows from it.
-        draws: How often people are drawn anew for an interval.
+        draws: How often participants are resampled for an interval.
     """
 
     data: Path | None = None
@@ -142,7 +144,7 @@ def _windows(recogniser: Recogniser) -> str:
 
 
 def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None = None) -> dict[str, Any]:
-    """Measure accuracy without a veil by the length of the records, for every recogniser."""
+    """Measure accuracy without a mechanism by the length of the records, for every recogniser."""
     recognisers = recognisers_of(plan)
     cells = [(seconds, name) for seconds in lengths if seconds <= plan.seconds for name in recognisers]
     rows = []
@@ -166,14 +168,14 @@ def table_3(
     keep: Path | None = None,
     tell: Tell | None = None,
 ) -> dict[str, Any]:
-    """Measure accuracy behind every veil under every attack, for every recogniser, and what each veil leaves.
+    """Measure accuracy behind every mechanism under every attack, for every recogniser, and what each mechanism leaves.
 
     Args:
         plan: Who is told apart by whom.
         veils: Names of `VEILS` or of presets; all of `VEILS` if empty.
         workers: How many processes share the work.
         keep: A file for what is done; what it holds already is not measured again.
-        tell: Told how many pairs of a veil and an attack are done.
+        tell: Called with how many pairs of a mechanism and an attack are done.
     """
     recognisers = recognisers_of(plan)
     cells = Cells(keep, _measured_as(plan), {name: identity(one) for name, one in recognisers.items()})
@@ -200,7 +202,7 @@ def table_3(
 
 
 def _measured_as(plan: Plan) -> dict[str, Any]:
-    """Return all that a cell depends on beside its veil, attack and the recogniser's name."""
+    """Return all that a cell depends on beside its mechanism, attack and the recogniser's name."""
     return {
         "people": people_of(plan).title,
         "seconds": plan.seconds,
@@ -211,10 +213,10 @@ def _measured_as(plan: Plan) -> dict[str, Any]:
 
 
 def strongest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each veil the recogniser and attack that name most people.
+    """Return for each mechanism the recogniser and attack that name most people.
 
-    They are chosen after the fact, on the people asked about, so this is what a lucky attacker gets: an upper bound on
-    what these attackers can do, and no estimate of what one of them does.
+    They are chosen after the fact, on the participants asked about, so this is what a lucky attacker gets: an upper
+    bound on what these attackers can do, and no estimate of what one of them does.
     """
     best: dict[str, Mapping[str, Any]] = {}
     for row in rows:
@@ -225,7 +227,7 @@ def strongest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _attacks_on(plan: Plan, name: str) -> list[str]:
-    """Return the attacks that have something to do against a veil, no attack first."""
+    """Return the attacks that have something to do against a mechanism, no attack first."""
     mechanism = veil(name, people_of(plan).plane)
     if mechanism is None:
         return [""]
@@ -237,7 +239,7 @@ def _made(attack: str) -> Attack:
 
 
 Job = tuple[str, str, tuple[str, ...]]
-"""A veil, an attack, and the recognisers that have not met them yet."""
+"""A mechanism, an attack, and the recognisers that have not met them yet."""
 Measured = tuple[str, str, dict[str, dict[str, Any]], dict[str, Any] | None]
 
 
@@ -251,7 +253,10 @@ def _measured(plan: Plan, jobs: Sequence[Job], workers: int) -> Iterator[Measure
 
 
 def _job(plan: Plan, name: str, attack: str, recognisers: tuple[str, ...]) -> Measured:
-    """Measure one veil under one attack with some recognisers; without an attack, also what the veil leaves."""
+    """Measure one mechanism under one attack with some recognisers.
+
+    Without an attack, also what the mechanism leaves.
+    """
     judges, whose = judges_of(plan), people_of(plan)
     mechanism = veil(name, whose.plane)
     told = {"veil": name, "attack": attack, "paper": TABLE_3.get(name, {}).get(attack)}

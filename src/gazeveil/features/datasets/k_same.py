@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""k-same-select sequence (David-John 2022): the mean series of k people, released for each of them."""
+"""k-same-select sequence (David-John 2022): the mean series of k participants, released for each of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gazeveil.types import FloatArray
 @DATASET_SERIES.register("k-same")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KSame(DatasetSeries):
-    """Puts people into random groups of k, and releases their mean series for everybody in the group.
+    """Puts participants into random groups of k, and releases their mean series for everyone in the group.
 
-    Groups are drawn anew for every task, as published: call `perturb` once a task. Where people are left over, groups
-    are larger than k, never smaller.
+    Groups are resampled for every task, as published: call `perturb` once a task. Where participants are left over,
+    groups are larger than k, never smaller.
 
     Attributes:
-        k: How many people share a series, at least.
+        k: How many participants share a series, at least.
     """
 
     name: ClassVar[str] = "k-same"
@@ -56,7 +56,7 @@ class KSame(DatasetSeries):
         )
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return protected series: people by steps by features, each value from 0 to 1, a row a person."""
+        """Return protected series: participants by steps by features, each value from 0 to 1, a row a participant."""
         table = checked(values, self.steps, self.features)
         out = np.empty_like(table)
         for group in random_groups(noise, len(table), self.k):

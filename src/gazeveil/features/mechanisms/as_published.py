@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The four mechanisms of Bozkir 2020 as the article evaluates them, kept for comparison: they promise nothing.
+"""The four mechanisms of Bozkir 2020 as the article evaluates them, kept for comparison: they guarantee nothing.
 
 ε is the article's own number, for one feature and one chunk. What it leaves out: how far a series can change is taken
-from the data themselves (erratum B1), chunks of one person are paid for once (B2), the scale lacks a factor √n (B4),
-the first element of a chunk of differences leaves in the clear (B6). Its search for the best number of bins is
+from the data themselves (erratum B1), chunks of one participant are paid for once (B2), the scale lacks a factor √n
+(B4), the first element of a chunk of differences leaves in the clear (B6). Its search for the best number of bins is
 `best_kept`, and looks at raw data (B7).
 """
 
@@ -27,7 +27,7 @@ from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.types import FloatArray
 
 _LEAST = 2.0**-20
-"""Where people do not differ at all, the article would add no noise; a scale of nothing cannot be drawn."""
+"""Where participants do not differ at all, the article would add no noise; a scale of nothing cannot be drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class AsPublished(ChunkedSeries):
     """What the published mechanisms share.
 
     Attributes:
-        measures_people: Whether sensitivities are those between the people at hand, as published, or those of the
+        measures_people: Whether sensitivities are those between the participants at hand, as published, or those of the
             declared ranges (which repairs erratum B1 and none of the others).
     """
 
@@ -55,25 +55,25 @@ class AsPublished(ChunkedSeries):
         return Unproven(f"it is noised as published in Bozkir 2020 (errata {', '.join(self.errata)})", unit=self.unit)
 
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that the noise would really promise if sensitivities were those of the declared ranges."""
+        """Return the ε that the noise would really guarantee if sensitivities were those of the declared ranges."""
         if self.has_differences:
             raise OptionError("a value that leaves in the clear has no ε")
         change = self.features * root_up(self.kept * self.touched(changed) * self.squared_change(changed))
         return change / Fraction(self._scale(math.sqrt(self.chunk), self.chunk))
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
         return np.clip(self.unclipped(values, noise), 0.0, 1.0)
 
     def unclipped(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return noisy series as the article evaluates them: values may lie far outside their ranges.
 
         Raises:
-            InputError: If there is one person only, whom nothing could tell how much noise to draw.
+            InputError: If there is one participant only, whom nothing could tell how much noise to draw.
         """
         table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
         if self.measures_people and len(table) < 2:
-            raise InputError("as published, noise is as wide as people differ: that takes at least two of them")
+            raise InputError("as published, noise is as wide as participants differ: that takes at least two of them")
         return self.read([self._published(part, noise) for part in self._parts(table)]).swapaxes(1, 2)
 
     def read(self, measured: list[FloatArray]) -> FloatArray:
@@ -81,7 +81,7 @@ class AsPublished(ChunkedSeries):
         return np.concatenate([part.reshape(*part.shape[:-2], -1) for part in measured], axis=-1)
 
     def _published(self, chunks: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy chunks: people by features by chunks by steps."""
+        """Return noisy chunks: participants by features by chunks by steps."""
         kept = min(self.kept, fourier.bins(chunks.shape[-1]))
         signal = np.diff(chunks, axis=-1, prepend=0.0) if self.has_differences else chunks
         steps = signal.shape[-1]
@@ -103,7 +103,7 @@ class AsPublished(ChunkedSeries):
         return max(math.sqrt(self.kept) * distance / float(exact(self.epsilon)) / math.sqrt(steps), _LEAST)
 
     def _distance(self, rows: FloatArray) -> float:
-        """Return the largest distance between two people's rows, or that of the declared ranges."""
+        """Return the largest distance between two participants' rows, or that of the declared ranges."""
         if not self.measures_people:
             return math.sqrt(rows.shape[-1])
         squares = np.sum(np.square(rows), axis=1)
@@ -113,7 +113,7 @@ class AsPublished(ChunkedSeries):
 @SERIES_MECHANISMS.register("lpa-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceAsPublished(AsPublished):
-    """Laplace noise on every step, of a scale that is the largest ℓ1 distance between two people, over ε."""
+    """Laplace noise on every step, of a scale that is the largest ℓ1 distance between two participants, over ε."""
 
     name: ClassVar[str] = "lpa-as-published"
     errata: ClassVar[tuple[str, ...]] = ("B1",)
@@ -131,7 +131,7 @@ class LaplaceAsPublished(AsPublished):
         return noisy
 
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that the noise would really promise if sensitivities were those of the declared ranges."""
+        """Return the ε that the noise would really guarantee if sensitivities were those of the declared ranges."""
         return exact(self.epsilon) * self.features * changed / self.steps
 
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chunk-based Fourier perturbation (C-FPA; Bozkir 2020, section 4.2), with its price told.
 
-The article pays once for all chunks, as if they were of different people. They are all of one person, so a person pays
-for every chunk (erratum B2). A promise for a stretch pays for the chunks it meets: one more than fit in (B11).
+The article pays once for all chunks, as if they were of different participants. They are all of one participant, so a
+participant pays for every chunk (erratum B2). A guarantee for a stretch pays for the chunks it meets: one more than fit
+in (B11).
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class EnhancedFourierPerturbation(SeriesMechanism):
         return root_up(Fraction(self.steps)) * self.steps * Fraction(2 * fourier.STABLE)
 
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that choice and noise promise for a stretch of so many steps."""
+        """Return the ε that choice and noise guarantee for a stretch of this many steps."""
         if changed == self.changed:
             return exact(self.epsilon)
         chosen = self._length(changed) + choose_bins.ROUNDING, self._length(self.changed) + choose_bins.ROUNDING
@@ -76,7 +76,7 @@ class EnhancedFourierPerturbation(SeriesMechanism):
         return from_lattice(add_laplace(noise, to_lattice(parts, STEP), self.scale(kept), STEP), STEP)
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
         chosen, parts = self.measure(values, noise)
         out = np.empty((len(chosen), self.steps))
         for index, kept in enumerate(choose_bins.candidates(self.steps)):

@@ -17,8 +17,8 @@ from gazeveil.features.series import SERIES_MECHANISMS
 class LaplacePerturbation(ChunkedSeries):
     """Adds Laplace noise (or, with a δ, Gaussian noise) to every step of every feature.
 
-    A person's whole series of T steps can change in every step, so at the level of persons the noise of a single step
-    is as wide as T times its range. In that form it is worse than publishing the public mean.
+    A participant's whole series of T steps can change in every step, so at the level of participants the noise of a
+    single step is as wide as T times its range. In that form it is worse than publishing the public mean.
     """
 
     name: ClassVar[str] = "lpa"

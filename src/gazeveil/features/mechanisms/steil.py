@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One of few levels for every tenth value, by the exponential mechanism (after Steil 2019), as a peer.
+"""One of few levels for every tenth value, by the exponential mechanism (after Steil 2019), as a baseline.
 
 A level is the likelier the nearer it is to the value. Drawing is done by report noisy max with one-sided noise, which
-keeps the same promise as the exponential mechanism and is never less accurate (McKenna & Sheldon 2020). Every value
-that is kept pays for itself, so at the level of persons ε is divided by the number of values that a person releases.
+keeps the same guarantee as the exponential mechanism and is never less accurate (McKenna & Sheldon 2020). Every value
+that is kept pays for itself, so at the level of participants ε is divided by the number of values that a participant
+releases.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ class ExponentialMechanism(SeriesMechanism):
         return laplace_scale(exact(self.epsilon), self._change(self.changed))
 
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that the noise promises for a stretch of so many steps."""
+        """Return the ε that the noise guarantees for a stretch of this many steps."""
         if changed == self.changed:
             return exact(self.epsilon)
         return pure_epsilon(self.scale, self._change(changed))
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
         kept = checked(values, self.steps, self.features)[:, :: self.every]
         levels = np.linspace(0.0, 1.0, self.levels)
         flat = kept.ravel()

@@ -5,7 +5,7 @@
 Every value is moved by the exponential mechanism with quality -|r - x| on the whole line: r has a density proportional
 to exp(-ε |r - x| / 2δ), where δ is how far the feature ranges in the data at hand. That is Laplace noise of scale 2δ/ε,
 and is drawn exactly. The pseudo-code has the length of the series in its λ and divides by it again, so it cancels: ε
-pays for one value of one feature, not for a person. The sound form is `exponential`.
+pays for one value of one feature, not for a participant. The corrected form is `exponential`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ExponentialAsPublished(SeriesMechanism):
 
     Attributes:
         every: Which steps are kept: every tenth, as published.
-        measures_people: Whether δ is the range of the people at hand, as published, or the declared range.
+        measures_people: Whether δ is the range of the participants at hand, as published, or the declared range.
     """
 
     name: ClassVar[str] = "exponential-as-published"
@@ -58,12 +58,12 @@ class ExponentialAsPublished(SeriesMechanism):
         """None."""
         return Unproven(
             "Steil's exponential mechanism as published: ranges come from the data themselves (B1), and every value of "
-            "every feature spends ε/2 anew, so what is claimed for a feature is that of two values of it",
+            "every feature spends another ε/2, so the claim for a feature covers only two values of it",
             unit=self.unit,
         )
 
     def epsilon_for(self, changed: int) -> Fraction:
-        """Return the ε that the noise would really promise if ranges were the declared ones."""
+        """Return the ε that the noise would really guarantee if ranges were the declared ones."""
         return exact(self.epsilon) / 2 * self.features * -(-changed // self.every)
 
     def scale(self, apart: float = 1.0) -> float:
@@ -71,18 +71,18 @@ class ExponentialAsPublished(SeriesMechanism):
         return max(2.0 * apart / float(exact(self.epsilon)), _LEAST)
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        """Return noisy series: participants by steps by features, each value from 0 to 1."""
         return np.clip(self.unclipped(values, noise), 0.0, 1.0)
 
     def unclipped(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return noisy series as they are published: values may lie outside their ranges.
 
         Raises:
-            InputError: If there is one person only, whose own range would be all there is.
+            InputError: If there is one participant only, whose own range would be all there is.
         """
         kept = checked(values, self.steps, self.features)[:, :: self.every]
         if self.measures_people and len(kept) < 2:
-            raise InputError("as published, noise is as wide as people range: that takes at least two of them")
+            raise InputError("as published, noise is as wide as participants range: that takes at least two of them")
         noisy = np.empty_like(kept)
         for feature in range(self.features):
             column = kept[:, :, feature]

@@ -147,7 +147,7 @@ class LogTail(Bridge):
         now = self._path.stat()
         mine = os.fstat(self._file.fileno())
         if (now.st_dev, now.st_ino) != (mine.st_dev, mine.st_ino) or mine.st_size < self._file.tell():
-            raise WireError(f"{self._title}: the log began anew")
+            raise WireError(f"{self._title}: the log started again")
 
     def _sample(self, line: bytes) -> RawSample | None:
         if self._torn:

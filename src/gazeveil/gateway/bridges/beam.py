@@ -84,7 +84,7 @@ BRIDGES.register("beam")(
         withheld={
             "head_pose": "Pose of the head.",
             "unified_screen_gaze": "The same gaze on all screens.",
-            "confidence": "Tells of the raw eye; only whether it is lost is used.",
+            "confidence": "Describes the raw eye; only whether it is lost is used.",
             "sim_game_camera_state, game_immersive_hud_state": "Made of raw gaze and head.",
         },
         module=_MODULE,

@@ -131,7 +131,7 @@ BRIDGES.register("eyelink")(
         withheld={
             "getPupilSize, getRawPupil": "Pupil size and place are not veiled.",
             "getHREF": "The same gaze as an angle of the eye in the head.",
-            "getPPD": "Resolution at the raw gaze point: it tells where that is.",
+            "getPPD": "Resolution at the raw gaze point: it reveals where that is.",
             "getTargetX, getTargetY, getTargetDistance, getHData": "Where the head is.",
             "events": "Saccades, fixations and blinks of raw gaze.",
         },

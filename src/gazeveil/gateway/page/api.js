@@ -26,7 +26,7 @@ async function ask(path, options = {}) {
     answer = await fetch(path, { ...options, headers, cache: "no-store" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Gone("nobody answers");
+    throw new Gone("no answer");
   }
   if (answer.ok) return answer;
   let told = {};

@@ -56,5 +56,5 @@ export function showGauge(recognised) {
   const measured = recognised && recognised.identified !== null ? recognised : null;
   box.replaceChildren(dial(measured));
   write(byId("gauge-words"), inWords(measured, recognised?.relation));
-  write(byId("gauge-more"), recognised?.words ?? "Nobody measured it yet. A guess would mislead, so there is none.");
+  write(byId("gauge-more"), recognised?.words ?? "This was not measured yet.");
 }

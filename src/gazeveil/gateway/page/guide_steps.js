@@ -104,7 +104,7 @@ const app = {
 const level = {
   title: "Privacy level",
   build: (given, choices) => [
-    heading("How private shall it be?"),
+    heading("How private should it be?"),
     cards(
       "guide-level",
       "You can change it later on this page, at any time.",

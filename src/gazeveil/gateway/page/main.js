@@ -21,7 +21,7 @@ import { Toys } from "./toys.js";
 import { Trails } from "./trails.js";
 
 const SUMMARY_MS = 3000;
-const STAGE = "Where you look, what the app gets, and what an attacker makes of it.";
+const STAGE = "Where you look, what the app gets, and what an attacker can recover.";
 const PLANE = { width: 16, height: 9, unit: "" };
 
 class Page {
@@ -190,7 +190,7 @@ function lock(why) {
   byId("locked").hidden = false;
   mark(byId("connection"), "data-state", "off");
   write(byId("connection-words"), "Locked");
-  write(byId("locked-why"), `${why} Only the person at this computer may see this page. Open it with a one-time link:`.trim());
+  write(byId("locked-why"), `${why} Only the user of this computer may see this page. Open it with a one-time link:`.trim());
 }
 
 async function enter(key, page) {

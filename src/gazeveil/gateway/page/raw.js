@@ -5,7 +5,7 @@ import { post, trackerPath } from "./api.js";
 import { announce } from "./announce.js";
 import { byId, mark, write } from "./dom.js";
 
-const OFF = "Off. If you show it, it goes to this page. No app gets it. The log notes that it was shown.";
+const OFF = "Off. If you show it, it goes to this page. No app gets it. The log records that it was shown.";
 
 export class RawView {
   /** @param {Function} wipe  Takes what was drawn off the picture, which may be frozen. */
@@ -52,7 +52,7 @@ export class RawView {
 
   paint(problem = null) {
     byId("raw-toggle").disabled = this.allowed === false;
-    if (this.allowed === false) problem = "Off. The policy does not let anybody look: raw_view is not set for this tracker.";
+    if (this.allowed === false) problem = "Off. The policy does not allow it: raw_view is not set for this tracker.";
     mark(byId("raw-box"), "data-raw", this.shown ? "on" : "off");
     write(byId("raw-toggle"), this.shown ? "Hide raw gaze" : "Show raw gaze");
     write(byId("raw-who"), problem ?? (this.shown ? "Shown on this page alone. No app gets it." : OFF));

@@ -50,7 +50,7 @@ function smoothed(key, far) {
 function words({ rate, head }, far, plane) {
   if (!head) return "No points now.";
   const off = far === null ? "" : `, off by ${Math.round(far * plane.width)} ${plane.unit} on average`;
-  return `${rate} points a second, now ${place(head)}${off}.`;
+  return `${rate} points per second, now ${place(head)}${off}.`;
 }
 
 /** Write the summaries; called now and then, never for each sample. */

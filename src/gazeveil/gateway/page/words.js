@@ -14,15 +14,15 @@ export const presetName = (name) => (PRESETS[name] ?? [name])[0];
 
 export const STATES = {
   flowing: "Receives gaze",
-  "no listener": "Nobody listens",
+  "no listener": "No listener",
   silent: "No gaze now",
   ended: "Ended",
   off: "Paused",
 };
 
 export const OUTPUTS = {
-  samples: ["every point", "Each veiled point, many a second."],
-  fixations: ["fixations only", "Where gaze rested and how long, after the veil."],
+  samples: ["every point", "Each veiled point, many per second."],
+  fixations: ["fixations only", "Where gaze rested and for how long, after the veil."],
   hits: ["hits only", "Only the name of the area that was looked at, after the veil."],
 };
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every carrier of a sender's texts has in common: patience, limits, and how a refusal is told."""
+"""What every carrier of a sender's texts has in common: patience, limits, and how a refusal is reported."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from typing import Final
 from gazeveil.gateway.plane import Plane
 
 REACH: Final = 0.03
-"""How far from their centre points may lie and still rest, as a share of the plane's width: about 1.5 degrees."""
+"""How far from their centre points may lie and still rest, as a share of the viewing plane's width: about 1.5 degrees.
+"""
 
 AT_LEAST: Final = 0.1
 """Seconds after which resting is a fixation."""
@@ -26,7 +27,7 @@ class Fixating:
     """Follows the centre of veiled points that stay together; constant work and memory.
 
     Attributes:
-        x: The centre, as a fraction of the plane.
+        x: The centre, as a fraction of the viewing plane.
         y: The same, downwards.
         start: When the points came to rest.
         duration: Seconds since then.
@@ -52,7 +53,7 @@ class Fixating:
         self.now = False
 
     def push(self, t: float, x: float, y: float) -> None:
-        """Take a veiled point, as a fraction of the plane."""
+        """Take a veiled point, as a fraction of the viewing plane."""
         count, step = self._count, t - self._last
         self._last = t
         if count and 0 <= step <= _MOST_STEP:

@@ -33,7 +33,10 @@ MOST_BYTES: Final = 1 << 16
 
 
 class JsonWriter:
-    """Writes what an app may see. Points are fractions from the top left, or degrees where the plane is in degrees."""
+    """Writes what an app may see.
+
+    Points are fractions from the top left, or degrees where the viewing plane is in degrees.
+    """
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
@@ -42,7 +45,7 @@ class JsonWriter:
         self._convert: Callable[[float, float], Point] = _same if in_degrees else shown.plane.to_fraction
 
     def hello(self) -> bytes:
-        """Return the first message: what comes, and under which promise."""
+        """Return the first message: what comes, and under which guarantee."""
         shown = self._shown
         return _write(
             type="hello",
@@ -98,7 +101,8 @@ class JsonFields:
         t: Time.
         x: Across.
         y: Down; up if ``up``.
-        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: the plane's.
+        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: the viewing
+            viewing plane's.
         second: How much of ``t`` is one second, for example 1000.
         up: Whether y grows upwards: from the bottom edge, or from straight ahead.
     """
@@ -137,7 +141,7 @@ class JsonReader:
         """Return the sample in a message that came ``now``, None if it holds none.
 
         Raises:
-            WireError: If it is not a JSON object, or in a unit that the plane does not know.
+            WireError: If it is not a JSON object, or in a unit that the viewing plane does not know.
         """
         try:
             found = self._decode(message)
@@ -178,7 +182,7 @@ class JsonReader:
 
     def _sample(self, t: float, x: float, y: float, unit: object, *, up: bool, found: dict[str, Any]) -> RawSample:
         if type(unit) is not str or unit not in self._converters:
-            raise WireError("a message is in a unit that this plane does not know", hint="norm, px or deg")
+            raise WireError("a message is in a unit that this viewing plane does not know", hint="norm, px or deg")
         if found.get("valid", True) not in _TRUE or math.isnan(x) or math.isnan(y):
             return RawSample(t, math.nan, math.nan)
         convert, height = self._converters[unit]
@@ -214,7 +218,7 @@ _TRUE: Final = (True, "true")  # 1 is equal to True
 
 @functools.lru_cache(maxsize=64)  # a connection is made in microseconds then, and there are few planes
 def converters(plane: Plane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
-    """Return, for each unit that the plane can be measured in, how points get there and where y up starts."""
+    """Return, for each unit that the viewing plane can be measured in, how points get there and where y up starts."""
     geometry = plane.geometry
     known: dict[str, tuple[Callable[[float, float], Point], float]] = {}
     for unit in Unit:
@@ -259,13 +263,13 @@ LEAVES: Final = {
     "plane": "The tracker's screen or field of view is public.",
     **dict.fromkeys(
         ("width_px", "height_px", "width_mm", "height_mm", "distance_mm", "fov_x_deg", "fov_y_deg"),
-        "Part of the plane, from the policy.",
+        "Part of the viewing plane, from the policy.",
     ),
     "unit": "Of x and y.",
     "rate_hz": "As the policy says.",
     "output": "As the policy says.",
     "areas": "Names of areas, as the policy says.",
-    "promise": "What the veil promises is for everybody to know.",
+    "promise": "What the veil guarantees is public.",
     "t": "The device's time is public.",
     "x": "The veiled point.",
     "y": "The veiled point.",
@@ -287,9 +291,9 @@ WITHHELD: Final = {
     "left": "Raw gaze of one eye.",
     "right": "Raw gaze of one eye.",
     "origin": "Positions of the eyes: a biometric. They leave only as origins or ipd, where the policy declares them.",
-    "roll": "Of the head: nobody needs it, and it identifies people.",
-    "position": "Of the head: how tall somebody is shows in it.",
-    "confidence": "Tells of the raw eye; valid is made up from the veiled point.",
+    "roll": "Of the head: apps do not need it, and it identifies participants.",
+    "position": "Of the head: it reveals a participant's height.",
+    "confidence": "Describes the raw eye; valid is derived from the veiled point.",
     "blink": "Blinks are raw.",
     "every other field": "Unknown.",
 }

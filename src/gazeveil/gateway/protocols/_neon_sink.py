@@ -4,7 +4,7 @@
 
 The phone has four ports: HTTP and WebSocket for its status, RTSP for streams, and one that echoes the time. Here one
 port is all of them, since the first bytes of a connection say which is meant. Streams come over the connection itself:
-the status says ``rtspt``, which is how clients are told so. There is no scene, no eye and no motion among them.
+the status says ``rtspt``, which is how clients are reported so. There is no scene, no eye and no motion among them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gazeveil.gateway.sample import VeiledFixation, VeiledSample
 
 CLOCK_RATE: Final = 90_000
 FILL_S: Final = 1.0
-"""A client takes a stream for dead that says nothing for ten seconds, so something is said each second."""
+"""A client takes a stream for dead that says nothing for ten seconds, so something is stated each second."""
 ENCODINGS: Final = {"gaze": ENCODING, "eye_events": "com.pupillabs.eye_events1"}
 _TYPE: Final = 96
 _FIXATION, _KEEP_ALIVE = 1, 5
@@ -50,7 +50,7 @@ class NeonSink(GradedSink):
     """One connection of a client, of whichever kind.
 
     Args:
-        shown: What may be told.
+        shown: What may be reported.
         unix: What is to be added to the machine's monotonic seconds to get Unix time; found out if not given.
     """
 
@@ -117,7 +117,7 @@ class NeonSink(GradedSink):
         """Say why nothing more comes, and end streams.
 
         Who follows the status stays, since clients that are closed out come again at once, without end. Who has asked
-        nothing yet is told when it does.
+        nothing yet is reported when it does.
         """
         self._why_not, self._playing = reason, False
         self.ended = self._kind in ("messages", "echo")

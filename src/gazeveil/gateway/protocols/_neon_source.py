@@ -43,7 +43,7 @@ class NeonSource(Source):
     Args:
         plane: Where gaze lies.
         sensor: What the status said.
-        host: Where the phone is, for addresses; the connection itself is somebody else's.
+        host: Where the phone is, for addresses; the connection itself is someone else's.
         ports: Where datagrams are awaited, of gaze and of reports; None where they come over the connection.
         beside: What apps' policies declare beside gaze; the centres of the eyes are read only if it is among it.
 
@@ -122,7 +122,7 @@ class NeonSource(Source):
         self._report = report_in(data) or self._report
 
     def tick(self, now: float) -> None:
-        """Keep the session alive, and say that somebody is there."""
+        """Keep the session alive, and say that someone is there."""
         if now >= self._report_at:
             self._report_at = now + _REPORT_S
             if self.ports is None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The status of Pupil Labs' phone: as a gateway tells it, and what a gateway takes of a real one.
 
-What is told is made of the policy and of constants alone: no phone, no serial number and no battery stands behind it.
-There is no scene camera in it, so no client waits for one.
+What is reported is made of the policy and of constants alone: no phone, no serial number and no battery stands behind
+it. There is no scene camera in it, so no client waits for one.
 """
 
 from __future__ import annotations

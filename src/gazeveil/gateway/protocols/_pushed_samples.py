@@ -22,12 +22,12 @@ from gazeveil.gateway.protocols._push_refusals import PushRefused
 from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, RawSample
 
 FURTHEST: Final = 1.0
-"""By how much of the plane's size a point may lie beyond its edges."""
+"""By how much of the viewing plane's size a point may lie beyond its edges."""
 CHECKED_S: Final = 0.5
-"""How long the first samples are compared with the machine's clock and with the plane."""
+"""How long the first samples are compared with the machine's clock and with the viewing plane."""
 CHECKED_SAMPLES: Final = 3
 WATCHED_S: Final = 5.0
-"""How long points are counted that lie off the plane."""
+"""How long points are counted that lie off the viewing plane."""
 LEAST_PACE, MOST_PACE = 0.2, 5.0
 """Seconds of a sender's time that a second may last: a network that stalls looks like that, another unit does not."""
 IN_POLICY: Final = "in [tracker.fields] of the policy"
@@ -53,7 +53,7 @@ class Reader:
     """Reads one sample at a time.
 
     Raises:
-        GeometryError: If the plane cannot hold gaze in the unit.
+        GeometryError: If the viewing plane cannot hold gaze in the unit.
     """
 
     def __init__(self, plane: Plane, fields: Fields) -> None:
@@ -78,7 +78,7 @@ class Reader:
         Args:
             told: What came, parsed.
             now: When.
-            first: Whether it is one of the first: then a guess is told where the unit looks wrong.
+            first: Whether it is one of the first: then a guess is reported where the unit looks wrong.
 
         Raises:
             PushRefused: If it is not what the policy says.
@@ -176,7 +176,7 @@ def unit_refused(fields: Fields, found: str) -> PushRefused:
 
 
 def time_refused(fields: Fields, pace: float) -> PushRefused:
-    """Return the refusal of a time that goes on by so many declared seconds in one second."""
+    """Return the refusal of a time that goes on by this many declared seconds in one second."""
     unit, second = TIMES[fields.time]
     for name, (words, one) in TIMES.items():
         if LEAST_PACE <= pace * second / one <= MOST_PACE:

@@ -8,7 +8,7 @@ The first text is ``{"token": …}``, and the answer ``{"ok": true}``. Every fur
 expected, and never quotes what came.
 
 Another unit than the policy's would be noticed nowhere else, so the first samples are compared with the machine's clock
-and with the plane, and none is used before they fit.
+and with the viewing plane, and none is used before they fit.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class Allowance:
 
 
 class FirstLook:
-    """Compares a sender's first samples with the machine's clock and with the plane until they fit or do not.
+    """Compares a sender's first samples with the machine's clock and with the viewing plane until they fit or do not.
 
-    What could be a person's gaze is never refused: looking away must not show in whether a stream begins. It is told
-    in a warning, after `WATCHED_S`.
+    What could be a participant's gaze is never refused: looking away must not show in whether a stream begins. It is
+    told in a warning, after `WATCHED_S`.
 
     Attributes:
         fits: Whether they do; samples before that are not used.

@@ -13,7 +13,7 @@ NTP_TO_UNIX: Final = 2_208_988_800
 """Seconds from 1900 to 1970."""
 SENDER_REPORT: Final = 200
 RECEIVER: Final = struct.pack("!BBHI", 0x80, 201, 1, 0x67617A65)
-"""The shortest report of a receiver: it says that somebody is there."""
+"""The shortest report of a receiver: it says that someone is there."""
 _HEADER: Final = struct.Struct("!BBHII")
 _REPORT: Final = struct.Struct("!BBHIIIIII")
 _WRAP: Final = 1 << 32

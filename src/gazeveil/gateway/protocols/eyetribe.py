@@ -3,7 +3,7 @@
 """The EyeTribe API: JSON objects over TCP on port 6555, asked for one by one or pushed.
 
 A frame has room for six points and two pupils. All six are the one veiled point; pupils are constants. An app that
-does not send heartbeats is dropped, as the protocol promises.
+does not send heartbeats is dropped, as the protocol guarantees.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ PROTOCOLS.register("eyetribe")(
             "framerate": "from the policy",
             "iscalibrated": "always true: the tracker is calibrated elsewhere",
             "iscalibrating": "whether the app itself is at it",
-            "calibresult": "constants, and the points that the app itself named",
+            "calibresult": "constants, and the points that the app itself sent",
             **dict.fromkeys(("result", "deg", "degl", "degr", "calibpoints", "cp", "mecp"), "part of calibresult"),
             **dict.fromkeys(("acd", "ad", "adl", "adr", "mepix", "mep", "mepl", "mepr"), "part of calibresult"),
             **dict.fromkeys(("asdp", "asd", "asdl", "asdr"), "part of calibresult"),
@@ -344,10 +344,10 @@ PROTOCOLS.register("eyetribe")(
             "raw and avg of the tracker": "gaze before the veil, and a smoothed copy of it",
             "lefteye.raw, lefteye.avg, righteye.raw, righteye.avg of the tracker": "further copies of one gaze",
             "fix of the tracker": "it follows the eye; ours follows the veiled points",
-            "state of the tracker": "it shows blinks and whether somebody is there",
-            "psize of the tracker": "pupil sizes tell arousal, age and who somebody is",
+            "state of the tracker": "it shows blinks and presence",
+            "psize of the tracker": "pupil sizes reveal arousal, age and identity",
             "pcenter of the tracker": "pupils in the camera's picture: the head's place, and gaze itself",
-            "calibresult of the tracker": "its errors are the shape of one person's eyes",
+            "calibresult of the tracker": "its errors are the shape of one participant's eyes",
         },
     )
 )

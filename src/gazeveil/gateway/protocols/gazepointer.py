@@ -215,7 +215,7 @@ PROTOCOLS.register("gazepointer")(
         withheld={
             "GazeX and GazeY of the tracker": "gaze before the veil",
             "HeadX, HeadY, HeadZ": "where the head is, and when it moves",
-            "HeadYaw, HeadPitch, HeadRoll": "where the head points, which tells about where somebody looks",
+            "HeadYaw, HeadPitch, HeadRoll": "where the head points, which reveals much of where its owner looks",
         },
     )
 )

@@ -123,7 +123,7 @@ class LslSource:
         """Choose the channels to read, by what they say; where the stream's name is like Neon's, also by their labels.
 
         Raises:
-            WireError: If none of them says where gaze is in this plane.
+            WireError: If none of them says where gaze is in this viewing plane.
         """
         both = [(i, channel) for i, channel in enumerate(channels) if channel.eye.lower() in {"", "both"}]
         at = {channel.label.lower(): i for i, channel in both}
@@ -187,7 +187,7 @@ class LslSource:
             if choice is not None:
                 return choice
         raise WireError(
-            "the stream has no channels that say where both eyes look in this plane",
+            "the stream has no channels that say where both eyes look in this viewing plane",
             hint="norm_pos_x and _y, ScreenX and ScreenY, or for a headset DirectionX, DirectionY and DirectionZ; "
             'for others [tracker.fields] of the policy, such as x = "x", y = "y" and unit = "px"',
         )
@@ -316,7 +316,7 @@ LEAVES: Final = {
     "y": "The veiled point, in pixels of Neon's scene camera, where the stream is called like Neon's.",
     "duration": "Of a fixation found in veiled points.",
     "area": "The name of the area a veiled point is in.",
-    "timestamp": "The device's time is public; told on LSL's clock.",
+    "timestamp": "The device's time is public; given on LSL's clock.",
 }
 WITHHELD: Final = {
     "gaze_point_3d_*": "Raw gaze, with its depth.",

@@ -62,7 +62,7 @@ WITHHELD: Final = {
     "left, right": "Raw points of each eye.",
     "scene video": "Shows what the participant sees, and other people.",
     "eye videos": "Images of the eyes: a biometric.",
-    "audio": "What is said around the participant.",
+    "audio": "What is spoken around the participant.",
     "imu": "Pose and motion of the head.",
     "blinks, saccades": "The tracker's own events are raw.",
     "calibration.bin": "Of the cameras of this very device: it names the device.",

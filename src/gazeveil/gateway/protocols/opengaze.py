@@ -352,12 +352,12 @@ PROTOCOLS.register("opengaze")(
             "LPOG*, RPOG* of the tracker": "two points of one gaze are two noisy copies of it, and tell eyes apart",
             "BPOGV of the tracker": "it shows blinks; ours says whether there is a veiled point",
             "LPCX, LPCY, LPS, RPCX, RPCY, RPS": "pupils in the camera's picture: the head's place, and gaze itself",
-            "LPD, RPD, LPUPILD, RPUPILD, LPMM, RPMM": "pupil sizes tell arousal, age and who somebody is",
+            "LPD, RPD, LPUPILD, RPUPILD, LPMM, RPMM": "pupil sizes reveal arousal, age and identity",
             "LEYE*, REYE*": "eyes in space: the head's pose, and the distance between the eyes",
             "BKID, BKDUR, BKPMIN": "blinks tell tiredness and health",
             "CX, CY, CS": "the mouse is not gaze, and follows it",
             "SERIAL_ID, PRODUCT_ID of the tracker": "name the device, so that apps could link its users",
-            "calibration of the tracker": "its errors are the shape of one person's eyes; apps are told constants",
+            "calibration of the tracker": "its errors are the shape of one participant's eyes; apps get constants",
         },
     )
 )

@@ -75,7 +75,7 @@ class PupilSource:
         """Take one message and return its sample; what else it holds, such as ``base_data``, is never decoded.
 
         Raises:
-            WireError: If it is not what the protocol promises.
+            WireError: If it is not what the protocol guarantees.
         """
         if len(frames) < 2 or sum(map(len, frames)) > MOST_WAITING:
             raise WireError("a message must be a topic and a map, of at most a mebibyte")
@@ -97,7 +97,7 @@ class PupilSource:
 class PupilSink:
     """Pupil Capture, as far as an app may see it.
 
-    The whole plane is also a surface that bears the name of the app's stream, for clients that follow gaze on
+    The whole viewing plane is also a surface that bears the name of the app's stream, for clients that follow gaze on
     surfaces. The tracker is calibrated elsewhere, by its owner: an app that starts a calibration is told that it
     was successful.
 
@@ -340,7 +340,7 @@ def _gaze_decoder() -> Callable[[bytes], Any]:
 
 
 LEAVES: Final = {
-    "topic": "Names the kind of datum; the same for every person.",
+    "topic": "Names the kind of datum; the same for every participant.",
     "norm_pos": "The veiled point; the middle of the surface where only names of areas may leave.",
     "timestamp": "The device's time is public.",
     "confidence": "Made up: 1 where the veil shows a point, 0 where it shows none, and 0 of a blank pupil.",
@@ -364,10 +364,10 @@ WITHHELD: Final = {
     "pupil.*": "Pupil data is raw: sizes, positions and models of the eyes.",
     "frame.*": "Images of the eyes and of the scene.",
     "blinks": "Blinks are raw.",
-    "notify.*": "What other clients and the tracker say may tell of the person, for example of a calibration.",
+    "notify.*": "What other clients and the tracker send may be about the participant, for example a calibration.",
     "diameter, diameter_3d of the tracker": "Pupil size is not veiled.",
     "ellipse": "The outline of the raw pupil.",
-    "circle_3d": "Where the raw pupil is and whither it points.",
+    "circle_3d": "Where the raw pupil is and where it points.",
     "sphere of the tracker": "Position and size of the eyeball: a biometric.",
     "projected_sphere": "Position and size of the eyeball: a biometric.",
     "theta, phi of the tracker": "Raw direction of one eye.",

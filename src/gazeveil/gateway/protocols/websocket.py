@@ -35,7 +35,7 @@ class WebSocketSource(Source):
 
     Args:
         plane: Where gaze lies.
-        uri: Where the tracker is, for the handshake; the connection itself is somebody else's.
+        uri: Where the tracker is, for the handshake; the connection itself is someone else's.
         fields: How the tracker calls things.
     """
 

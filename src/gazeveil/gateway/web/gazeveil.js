@@ -16,7 +16,7 @@
 // bit; what a filter makes of them agrees to 1e-9 (exp() is not the same in all machines). Where a function here has a
 // twin in Python, it has its name; the proofs are in gazeveil's documentation.
 
-export const VERSION = "0.1.0-dev.0";
+export const VERSION = "0.1.0";
 
 export const CAVEAT =
   "This veil runs in a web page: the page's own code, its other scripts and browser extensions see raw gaze, " +
@@ -729,7 +729,7 @@ function radiusOn(screen, written) {
   throw new GazeveilError(`radius is ${written}, which is no length on this screen`, "for example 60px");
 }
 
-const SEEDED = "its noise came from a seed, and whoever knows the seed can take the noise away";
+const SEEDED = "its noise came from a seed, and anyone who knows the seed can remove the noise";
 
 function nextUp(value) {
   const view = new DataView(new ArrayBuffer(8));
@@ -746,7 +746,7 @@ function guaranteeOf(proven, short, statement) {
 
 function unproven(...reasons) {
   const reason = reasons.sort().join("; ");
-  return guaranteeOf(false, `unproven: ${reason}`, `Nothing is promised: ${reason}.`);
+  return guaranteeOf(false, `unproven: ${reason}`, `Nothing is guaranteed: ${reason}.`);
 }
 
 function streamGuarantee({ epsilon, window, radius }, unit) {
@@ -934,7 +934,7 @@ class SpatialVeil extends PlainVeil {
   }
 
   get guarantee() {
-    return unproven("a grid that is known and fixed tells which cell gaze is in, and when it leaves (W4)");
+    return unproven("a known, fixed grid reveals which cell gaze is in, and when it leaves (W4)");
   }
 
   [VEILED](x, y) {
@@ -1115,7 +1115,7 @@ function planOf(screen, promise, ticks) {
   const windowUs = ceil(times(window, whole(1000000n))) + 1n;
   const count = BigInt(ticks || chooseTicks(screen.size, nearestDouble(over(radius, epsilon)), nearestDouble(window)));
   const loss = cap / count;
-  demand(loss > 0n, "so many ticks leave nothing for each");
+  demand(loss > 0n, "this many ticks leave nothing for each");
   const exponent = 30n - bitLength(loss - 1n) - 6n; // floor(log2(noise scale)) - 6
   const spacing = 2 ** Math.min(0, Number(exponent));
   const steps = LOSS_UNIT / Number(loss) / spacing;

@@ -29,7 +29,7 @@ def detect_blinks(
     Args:
         recording: Any recording, in any unit.
         shortest: Seconds; anything shorter is a dropout of the tracker.
-        longest: Seconds; anything longer is a loss of tracking, or somebody closed their eyes.
+        longest: Seconds; anything longer is a loss of tracking, or someone closed their eyes.
         join: Losses that are at most this many seconds apart count as one.
     """
     told = recording.events.filter((pl.col("kind") == "blink") & (pl.col("source") == "tracker"))

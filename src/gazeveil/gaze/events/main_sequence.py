@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The main sequence: how the peak velocity of saccades grows with their size, in one line per person.
+"""The main sequence: how the peak velocity of saccades grows with their size, in one line per participant.
 
 Two laws are fitted to the same saccades: the saturating ``peak = eta (1 - exp(-amplitude / c))`` (Bahill 1975 and
 later) and the square root ``peak = gain sqrt(amplitude)`` (Lebedev 1996). Both fits are robust: saccades far from
-the curve (blinks, wrong detections) weigh less (Huber). Both numbers tell people apart, so they are biometric: see
-the concept page.
+the curve (blinks, wrong detections) weigh less (Huber). Both numbers tell participants apart, so they are biometric:
+see the concept page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HUBER = 1.345
 
 @dataclass(frozen=True, slots=True)
 class MainSequence:
-    """What somebody's saccades and fixations are like. NaN where there is too little to say.
+    """What someone's saccades and fixations are like. NaN where there is too little to say.
 
     Attributes:
         n: Saccades with an amplitude and a peak velocity.

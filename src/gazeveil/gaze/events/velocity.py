@@ -20,7 +20,7 @@ from gazeveil.types import FloatArray
 WINDOW = 0.02
 """Seconds a velocity is taken over: twice the shortest saccade (Nyström & Holmqvist 2010)."""
 MAX_STEP = 0.1
-"""Seconds between two samples beyond which nothing is said about what the eye did in between."""
+"""Seconds between two samples beyond which nothing is stated about what the eye did in between."""
 
 _MOST_SAMPLES = 2048
 

@@ -15,7 +15,7 @@ from gazeveil.types import IntArray
 
 
 class Message(NamedTuple):
-    """What was said, when, and on which line it stood."""
+    """What was stated, when, and on which line it stood."""
 
     line: int
     time: float

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The plane of gaze as BIDS tells it: units in the samples' sidecar, the screen in the events' sidecar."""
+"""The viewing plane of gaze as BIDS tells it: units in the samples' sidecar, the screen in the events' sidecar."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Change = Callable[[pl.Expr], pl.Expr]
 def geometry_of(
     path: Path, about: Mapping[str, Any], about_events: Mapping[str, Any], options: ReadOptions
 ) -> Geometry:
-    """Return the plane that a recording's sidecars tell, completed with what the user says."""
+    """Return the viewing plane that a recording's sidecars tell, completed with what the user says."""
     exact = about.get(OURS, {}).get("geometry")
     if isinstance(exact, dict):
         try:
@@ -88,7 +88,7 @@ def axis_changes(
 
 
 def screen_fields(geometry: Geometry) -> dict[str, Any]:
-    """Return ``StimulusPresentation`` for a plane; ``n/a`` where it is not known."""
+    """Return ``StimulusPresentation`` for a viewing plane; ``n/a`` where it is not known."""
     whole = _whole(geometry.width_px), _whole(geometry.height_px)
     known_size = geometry.width_mm is not None and geometry.height_mm is not None
     origin = ["center", "center"] if geometry.unit is Unit.DEGREE else ["top", "left"]
@@ -105,7 +105,7 @@ def screen_fields(geometry: Geometry) -> dict[str, Any]:
 
 
 def coordinate_system(geometry: Geometry) -> dict[str, str]:
-    """Return the name BIDS has for a plane: a screen only if all that BIDS asks about it is known."""
+    """Return the name BIDS has for a viewing plane: a screen only if all that BIDS asks about it is known."""
     fields = screen_fields(geometry)
     if "n/a" not in (fields["ScreenDistance"], fields["ScreenResolution"], fields["ScreenSize"]):
         return {"SampleCoordinateSystem": "gaze-on-screen"}

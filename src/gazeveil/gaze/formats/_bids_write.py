@@ -43,7 +43,7 @@ columns and their units. Time is the tracker's, in seconds. Original labels that
 the sidecars under "{ours}".
 """
 _README_VEILED = """
-The gaze is veiled: no position is where somebody looked. {sentence}
+The gaze is veiled: no position is where a participant looked. {sentence}
 """
 
 
@@ -51,7 +51,7 @@ def write(chunks: Iterable[Chunk], path: Path) -> None:
     """Write all recordings to a data set folder; it is checked against the rules before it is put in place.
 
     Raises:
-        InputError: If a recording cannot be told in BIDS.
+        InputError: If a recording cannot be reported in BIDS.
         OutputError: If the folder is there and was not written by gazeveil, or cannot be written.
         InternalError: If what was written breaks a rule of BIDS; nothing is put in place then.
     """
@@ -169,7 +169,9 @@ class _Recording:
             return
         _check_numbers(chunk)
         if chunk.geometry != self._first.geometry:
-            raise InputError(f"the recording {self.key} lies on two planes: {chunk.geometry}, {self._first.geometry}")
+            raise InputError(
+                f"the recording {self.key} lies on two viewing planes: {chunk.geometry}, {self._first.geometry}"
+            )
         if not self._tables:
             self._open(samples)
         if samples.columns != self._columns:

@@ -63,7 +63,7 @@ class SpokenFile(TableFile):
         return self.among.rest()
 
     def hear(self, events: pl.DataFrame) -> None:
-        """Let messages wait for the rows of their time; note what cannot be said."""
+        """Let messages wait for the rows of their time; note what cannot be stated."""
         spoken = with_known_numbers(events).filter(pl.col("kind") == "message")
         fitting = []
         for row, (onset, text) in enumerate(spoken.select("onset", "text").iter_rows()):
@@ -80,7 +80,7 @@ class SpokenFile(TableFile):
         self.speak(kept)
 
     def speak(self, kept: pl.DataFrame) -> None:
-        """Let messages that can be said wait for the rows of their time."""
+        """Let messages that can be stated wait for the rows of their time."""
         times, inexact = scaled_times(kept["onset"].to_numpy(), PER_SECOND[self.time_unit])
         self.losses.add(f"the last digit of the times of events, which {self.time_unit} cannot tell", inexact)
         self.among.add(

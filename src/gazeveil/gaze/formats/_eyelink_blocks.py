@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where in an EyeLink file we are: recording blocks, and what the lines that are no samples say about them.
 
-A block, from START to END, is a trial. What is said after END still belongs to it (its result and variables), until
+A block, from START to END, is a trial. What is stated after END still belongs to it (its result and variables), until
 something opens the next: a TRIALID, a calibration, or the configuration that the tracker writes before it records.
 """
 
@@ -165,7 +165,7 @@ class Blocks:
         self.trial = None
 
     def open(self, eyes: Eyes = ()) -> Trial:
-        """Begin a trial; what was said since the last one belongs to it."""
+        """Begin a trial; what was stated since the last one belongs to it."""
         self._count += 1
         self.trial = Trial(self._count, self._label, self._stimulus, self._trial, eyes, events=self._waiting)
         self._waiting, self._label = [], ""

@@ -22,7 +22,7 @@ ONE = np.uint64(1)
 """Positions are unsigned, which spares a look for negative ones at every byte."""
 
 EXACT_DIGITS = 15
-"""A whole number of so many digits, and the power of ten it is divided by, are exact in a float64.
+"""A whole number of this many digits, and the power of ten it is divided by, are exact in a float64.
 
 One division then rounds once, so the quotient is the float64 nearest to what is written.
 """
@@ -62,7 +62,7 @@ def read_lines(
         noted: Gets what Python has to look at: kind, first byte, end, line number and column of ``out``.
 
     Returns:
-        The position, line number and row to go on with, how many lines were noted, and how many samples were only
+        The position, line number and row to go on with, how many lines were recorded, and how many samples were only
         counted. Stops where ``out`` or ``noted`` is full, and after a line START, END or SAMPLES.
     """
     notes, counted = 0, 0

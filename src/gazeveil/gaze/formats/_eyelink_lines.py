@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Events as lines of an EyeLink file. Each line is read again before it is written: what it cannot hold is told."""
+"""Events as lines of an EyeLink file. Each line is read again before it is written: what it cannot hold is reported."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def eyes_of(words: Sequence[str]) -> Eyes:
 
 
 def columns_of(eyes: Eyes, extra: int = 0) -> tuple[str, ...]:
-    """Return the names of the columns that we keep, and of so many more."""
+    """Return the names of the columns that we keep, and of this many more."""
     kept = [f"{eye} {what}".strip() for eye in eyes for what in ("x", "y", "pupil")]
     return ("time", *kept, *(f"extra {number + 1}" for number in range(extra)))
 

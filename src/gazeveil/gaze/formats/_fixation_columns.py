@@ -67,7 +67,7 @@ class Vendor:
     """Whose export it is.
 
     Attributes:
-        name: For people.
+        name: For participants.
         marks: Columns that only this export has together.
         units: The unit of columns of time that do not say theirs.
         plane: The unit of places, where columns do not say it.
@@ -77,7 +77,7 @@ class Vendor:
         repeats: Whether a fixation stands on several rows, one for each sample in it.
         only: How rows of fixations begin, where rows of other kinds have other columns.
         not_ours: Columns that are called as ours are and are something else.
-        wearers: Where it is said who looked, if not in columns: by the ``folder``'s name, or in the ``download``.
+        wearers: Where it is stated who looked, if not in columns: by the ``folder``'s name, or in the ``download``.
     """
 
     name: str
@@ -188,7 +188,7 @@ def find_columns(columns: Columns, vendor: Vendor, options: ReadOptions) -> tupl
 
 
 def _place(columns: Columns) -> dict[str, str]:
-    """Return x and y of one plane: in pixels of the screen if they are there, else as they come."""
+    """Return x and y of one viewing plane: in pixels of the screen if they are there, else as they come."""
     for spelling_x, spelling_y in zip(SPELLINGS["x"], SPELLINGS["y"], strict=True):
         pairs = {}
         for name in columns.names:

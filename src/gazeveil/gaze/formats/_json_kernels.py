@@ -22,7 +22,7 @@ A_NUMBER = np.uint64(1)
 """Stands for a number in a shape; JSON has no such byte."""
 
 EXACT_DIGITS = 15
-"""A whole number of so many digits, and the power of ten it is divided by, are exact in a float64."""
+"""A whole number of this many digits, and the power of ten it is divided by, are exact in a float64."""
 
 POWERS_OF_TEN = np.array([10.0**exponent for exponent in range(EXACT_DIGITS + 1)])
 FIRST_HASH, HASH_FACTOR = np.uint64(14695981039346656037), np.uint64(1099511628211)

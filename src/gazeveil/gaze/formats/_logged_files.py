@@ -53,7 +53,7 @@ class LoggedFile(SpokenFile):
 
     @abstractmethod
     def messages(self, piece: Piece) -> list[str]:
-        """Return what is said before a recording's rows."""
+        """Return what is stated before a recording's rows."""
 
     def before(self, piece: Piece) -> list[str]:
         """Return the lines before the header."""
@@ -151,7 +151,7 @@ class SmiFile(LoggedFile, LabelledFile):
             )
         if self.shown.total() > 1 and not all(self.shown):
             raise InputError(
-                f"an SMI file tells recordings apart by what was shown, and {key.observer} has several recordings, "
+                f"an SMI file distinguishes recordings by what was shown, and {key.observer} has several recordings, "
                 "not all with a stimulus",
                 hint="name the stimuli (--stimulus), or write Parquet, CSV or BIDS",
             )

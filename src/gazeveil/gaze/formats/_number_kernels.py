@@ -4,7 +4,7 @@
 
 Short numbers take one exact division. Longer ones are multiplied by a power of five of 128 bits, which decides the
 rounding (Lemire, Number parsing at a gigabyte per second, 2021). Where the product is too close to call, or the number
-too long, nothing is said, and somebody slower has to look.
+too long, nothing is stated, and someone slower has to look.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil._compiled import kernel
 
 MOST_DIGITS = 19
-"""So many digits always fit into 64 bits."""
+"""This many digits always fit into 64 bits."""
 
 FARTHEST_POWER: Final = 40
 EXACT_WHOLE = np.uint64(2**53)

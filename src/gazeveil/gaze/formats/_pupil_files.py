@@ -175,7 +175,7 @@ class PupilCloudFile(PupilFolder):
         }
 
     def about(self, piece: Piece) -> Mapping[str, str]:
-        """Return the description: who wore the device, and the plane that gaze lies on."""
+        """Return the description: who wore the device, and the viewing plane that gaze lies on."""
         plane = piece.geometry
         size = {} if plane.width_px is None else {"scene_camera_resolution": [plane.width_px, plane.height_px]}
         note = {} if piece.veiled is None else {"veiled": piece.veiled.sentence}

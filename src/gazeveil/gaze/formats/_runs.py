@@ -169,7 +169,7 @@ class Recorder:
             on_samples: The event each sample is in, as in `RunningEvents.feed`.
             messages: Events with a column ``at``: the sample whose recording they belong to; -1 for the recording
                 that was open before this batch.
-            geometry_at: Gives the plane of the recording that begins at a sample.
+            geometry_at: Gives the viewing plane of the recording that begins at a sample.
         """
         runs = self._runs.cut(labels, lines)
         continues = bool(runs) and runs[0].continues

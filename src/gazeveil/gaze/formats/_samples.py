@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""From columns of numbers to samples: time in seconds, combined gaze, the plane it lies on."""
+"""From columns of numbers to samples: time in seconds, combined gaze, the viewing plane it lies on."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def expect_unit(path: Path, times: FloatArray, column: str, unit: str) -> str:
 
 
 def completed(geometry: Geometry, known: Geometry | None) -> Geometry:
-    """Return what a file says about the plane, completed with what the user says; the file wins."""
+    """Return what a file says about the viewing plane, completed with what the user says; the file wins."""
     if known is None:
         return geometry
     missing = {

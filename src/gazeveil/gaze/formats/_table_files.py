@@ -60,11 +60,11 @@ class DelimitedFile(TableFile):
         self._geometry: Geometry | None = None
 
     def begin(self, piece: Piece) -> str:
-        """Refuse gaze on another plane: the table has no place to say so."""
+        """Refuse gaze on another viewing plane: the table has no place to say so."""
         self._geometry = self._geometry or piece.geometry
         if piece.geometry != self._geometry:
             raise InputError(
-                f"one table holds gaze on one plane, found {piece.geometry} after {self._geometry}",
+                f"one table holds gaze on one viewing plane, found {piece.geometry} after {self._geometry}",
                 hint="convert the recordings one by one, or write Parquet",
             )
         return ""
@@ -119,7 +119,7 @@ class TobiiTsvFile(LabelledFile):
         person = piece.key._replace(trial="")
         if person == self._last:
             raise InputError(
-                f"a Tobii export tells trials apart by what is shown between them, and {piece.key} follows another "
+                f"a Tobii export distinguishes trials by what is shown between them, and {piece.key} follows another "
                 "trial of the same stimulus",
                 hint="write Parquet, CSV or BIDS, or give the recordings in the order in which they were made",
             )
@@ -243,7 +243,7 @@ class GazepointFile(AnnotatedFile):
         self._shown[piece.key.stimulus] += 1
         if self._media and not all(self._shown):
             raise InputError(
-                f"a Gazepoint file tells recordings apart by their media, and {piece.key.observer} has several "
+                f"a Gazepoint file distinguishes recordings by their media, and {piece.key.observer} has several "
                 "recordings, not all with one",
                 hint="name the stimuli (--stimulus), or write Parquet, CSV or BIDS",
             )

@@ -15,7 +15,7 @@ _Labels = tuple[str, str, str]
 
 
 class Messages:
-    """Gives each message to the recording around it: of the same person, and where possible the same stimulus."""
+    """Gives each message to the recording around it: of the same participant, and where possible the same stimulus."""
 
     def __init__(self, report: ReadReport) -> None:
         self._report = report
@@ -78,7 +78,7 @@ class Messages:
 
 
 def _same(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether both are of one person in one recording."""
+    """Whether both are of one participant in one recording."""
     return mine[0] == other[0] and mine[2] == other[2]
 
 

@@ -147,7 +147,7 @@ class ReadReport:
         self.remarks[text] += times
 
     def in_words(self) -> list[str]:
-        """Return what somebody should know about a reading, one sentence each."""
+        """Return what someone should know about a reading, one sentence each."""
         lines = [f"{text} ({times:,} times)" if times > 1 else text for text, times in self.remarks.items()]
         if self.bad_lines:
             dropped = "1 bad line was" if self.bad_lines == 1 else f"{self.bad_lines:,} bad lines were"
@@ -236,7 +236,7 @@ LOSABLE: Final[Mapping[str, str]] = MappingProxyType(
         "pupil_unit": "the unit of the pupil",
     }
 )
-"""What a format may have no place for, and how that is said."""
+"""What a format may have no place for, and how that is stated."""
 
 
 @runtime_checkable

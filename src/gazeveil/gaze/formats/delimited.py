@@ -83,6 +83,7 @@ class Delimited:
         table = Table(path, options, report, delimiter=delimiter, comments=True)
         layout = _layout(table.columns, options)
         _remark_validity(table.columns, layout, options, report)
+        _remark_participants(table.columns, layout, options, report)
         runs = KeyRuns(path, trials_counted=False)
         is_veiled = {*schema.KEYS, "veiled"} <= set(table.columns.names)  # as we write it
         note = VeilNote.from_dict({}) if is_veiled else None
@@ -123,11 +124,13 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
             hint="put a line such as t,x,y before the first row",
         )
     found = _find_columns(columns, options)
-    if "t" not in found:
-        raise columns.missing("of time, such as 't' or 'timestamp'", SPELLINGS["t"], "--column t=NAME says which it is")
     has_gaze = any({f"{prefix}x", f"{prefix}y"} <= set(found) for prefix in ("", "left_", "right_"))
+    if "t" not in found:
+        raise columns.missing("of time, such as 't' or 'timestamp'", SPELLINGS["t"], _to_say(found, has_gaze))
     if not has_gaze:
-        raise columns.missing("of gaze, such as 'x' and 'y'", (*SPELLINGS["x"], *SPELLINGS["y"]), _HOW)
+        raise columns.missing(
+            "of gaze, such as 'x' and 'y'", (*SPELLINGS["x"], *SPELLINGS["y"]), _to_say(found, has_gaze)
+        )
     if options.eye != "both" and f"{options.eye}_x" not in found:
         raise columns.missing(f"of the {options.eye} eye", SPELLINGS[f"{options.eye}_x"], _HOW)
     is_text = {*schema.KEYS, "valid", "left_valid", "right_valid"}
@@ -137,6 +140,26 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
         _geometry(columns, found, options),
         options.time_unit or _time_unit(found),
     )
+
+
+def _to_say(found: Mapping[str, str], has_gaze: bool) -> str:
+    """Say in one line which columns could not be found, so that nobody has to ask once for each."""
+    wanted = [name for name in ("t", *(() if has_gaze else ("x", "y")), "observer", "stimulus") if name not in found]
+    return f"say which column is which: {' '.join(f'--column {name}=NAME' for name in wanted)}"
+
+
+def _remark_participants(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
+    """Tell that all rows count as one participant's, where a column that is not used could say otherwise."""
+    used = {*layout.text.values(), *layout.numbers.values()}
+    used |= {column_of(rule, columns) for rule in parse_rules(options.valid)}
+    others = [name for name in columns.names if name and name not in used and "valid" not in parse_name(name).words]
+    if "observer" not in layout.text and options.observer is None and others:
+        mine = options.key(columns.path).observer
+        listed = ", ".join(map(repr, others[:6])) + (", …" if len(others) > 6 else "")
+        report.remark(
+            f"no column names the participants, so all rows count as those of {mine!r}; "
+            f"is it one of {listed}? Then add --column observer=NAME"
+        )
 
 
 def _remark_validity(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
@@ -178,7 +201,7 @@ def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:
 
 
 def _geometry(columns: Columns, found: Mapping[str, str], options: ReadOptions) -> Geometry:
-    """Return what x and y are: the header's unit on the user's plane."""
+    """Return what x and y are: the header's unit on the user's viewing plane."""
     stated = {
         GAZE_UNITS[word]
         for ours, theirs in found.items()

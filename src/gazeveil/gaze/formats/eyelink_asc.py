@@ -8,7 +8,7 @@ blocks there are messages and the reports of calibrations, which are free text.
 
 This file walks over the lines: a compiled kernel runs over stretches of samples, `Blocks` takes in all other lines.
 
-Two things may be said later than they are needed: a trial's name, which experiments often send after the trial, and
+Two things may be stated later than they are needed: a trial's name, which experiments often send after the trial, and
 whether pupils were recorded at all. Where a chunk must be handed on before that is known, the file is read ahead once.
 """
 

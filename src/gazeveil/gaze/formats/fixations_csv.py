@@ -3,7 +3,7 @@
 """Lists of fixations as text: a row a fixation, with its place and, where it is stated, its start and duration.
 
 SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are known by their
-columns; other tables by common names, or by ``--column``. Units of time are stated by somebody, never guessed.
+columns; other tables by common names, or by ``--column``. Units of time are stated by someone, never guessed.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Layout:
     counts_trials: bool
 
     def on_screen(self, path: Path, frame: pl.DataFrame, options: ReadOptions) -> _Layout:
-        """Return the layout with the plane of places, which columns of the first rows may state."""
+        """Return the layout with the viewing plane of places, which columns of the first rows may state."""
         if self.unit is None:
             return self
         size: list[float | None] = [None, None]
@@ -172,7 +172,7 @@ class _Layout:
         return replace(self, text={ours: theirs for ours, theirs in self.text.items() if ours != "kind"})
 
     def plane(self, path: Path) -> Geometry:
-        """Return the plane of places.
+        """Return the viewing plane of places.
 
         Raises:
             FileFormatError: If neither the list nor the user says it.

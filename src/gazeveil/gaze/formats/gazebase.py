@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of GazeBase (Griffith et al. 2021) and GazeBaseVR (Lohr et al. 2023), named after round, person, session, task.
+"""Files of GazeBase (Griffith et al. 2021) and GazeBaseVR (Lohr et al. 2023), one per participant, session and task.
 
 Time is in milliseconds, gaze in degrees. GazeBase marks lost samples (``val`` is not 0), GazeBaseVR leaves them out.
 """
@@ -35,7 +35,7 @@ _EYES = {"lx", "ly", "rx", "ry"}
 
 @dataclass(frozen=True, slots=True)
 class GazeBaseName:
-    """What a file's name tells: round of the study, person, session of the round, task (TEX is reading)."""
+    """What a file's name tells: round of the study, participant, session of the round, task (TEX is reading)."""
 
     round: int
     person: str
@@ -44,7 +44,7 @@ class GazeBaseName:
 
     @property
     def session_in_words(self) -> str:
-        """The session among all of a person's."""
+        """The session among all of a participant's."""
         return f"round {self.round} session {self.session}"
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet: our own tables and corpus folders, and anybody's table with a column mapping."""
+"""Parquet: our own tables and corpus folders, and anyone's table with a column mapping."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _batches(samples: pl.LazyFrame, path: Path, rows: int) -> Iterator[pl.DataFr
 
 
 def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
-    """Read somebody else's table: columns by the user's mapping, else by our own names; ``path`` names it in errors."""
+    """Read someone else's table: columns by the user's mapping, else by our own names; ``path`` names it in errors."""
     if options.geometry is None:
         raise InputError(
             f"{path} does not say what its x and y are",

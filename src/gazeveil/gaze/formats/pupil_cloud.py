@@ -3,7 +3,7 @@
 """Pupil Cloud's downloads (Neon and Pupil Invisible): ``gaze.csv`` and the files beside it.
 
 Of the time series, gaze is in pixels of the scene camera. Of the Marker Mapper, it is in fractions of the surface, from
-its top left, beyond 0 and 1 where somebody looked past it.
+its top left, beyond 0 and 1 where a participant looked past it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCENE_CAMERAS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 """Pixels of the scene cameras that gaze is mapped on."""
 
 RESOLUTION: Final = "scene_camera_resolution"
-"""What we say in ``info.json`` of a plane that is no camera of Pupil Labs."""
+"""What we say in ``info.json`` of a viewing plane that is no camera of Pupil Labs."""
 
 PUPIL_TOLERANCE_S: Final = 0.003
 """Pupil sizes carry the times of the gaze they belong to; the tolerance covers rounding."""
@@ -134,7 +134,7 @@ def about_recording(folder: Path) -> dict[str, Any]:
 
 
 def scene_plane(path: Path, about: Mapping[str, Any], options: ReadOptions) -> Geometry:
-    """Return the scene camera's plane: by what the download says of the device, else by what the user says."""
+    """Return the scene camera's viewing plane: by what the download says of the device, else by what the user says."""
     if RESOLUTION in about:
         return completed(_stated_plane(path.parent / "info.json", about[RESOLUTION]), options.geometry)
     device = None

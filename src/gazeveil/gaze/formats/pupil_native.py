@@ -206,7 +206,7 @@ def _with_pupils(frame: pl.DataFrame, folder: Path, report: ReadReport) -> tuple
 
 
 def _events(folder: Path, report: ReadReport) -> pl.DataFrame:
-    """Return fixations, saccades, blinks and what was noted while recording."""
+    """Return fixations, saccades, blinks and what was recorded while recording."""
     found = [_noted(folder, report)]
     for name in ("fixations", "blinks"):
         kind, files = _layout(folder, name), _parts(folder, name)
@@ -240,7 +240,7 @@ def _noted(folder: Path, report: ReadReport) -> pl.DataFrame:
     texts = _bytes_of(said).decode(errors="replace").splitlines()
     times = _array(when, _TIME, report) / _NANOSECONDS
     if len(texts) != len(times):
-        report.remark("what was noted does not fit its times: it was left out")
+        report.remark("annotations do not fit their times: they were left out")
         return empty
     return pl.DataFrame(
         {"kind": ["message"] * len(texts), "text": texts, "onset": times, "offset": times}, empty.schema

@@ -363,7 +363,10 @@ def _eye_movements(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _geometry(path: Path, layout: _Layout, options: ReadOptions, frame: pl.DataFrame, row: int) -> Geometry:
-    """Return the plane of the recording that begins at ``row``: the screen, or the media that gaze is mapped on."""
+    """Return the viewing plane of the recording that begins at ``row``.
+
+    The screen, or the media that gaze is mapped on.
+    """
     size: list[float | None] = [None, None]
     kinds = ("media", "screen") if layout.on_media else ("screen",)
     for kind in kinds:

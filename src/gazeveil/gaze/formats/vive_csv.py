@@ -181,7 +181,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
         if not vectors.find(f"{side}_eye", names.origin.replace("EYE", names.eyes[side])):
             raise columns.missing(
                 f"of the {side} eye's position, with x, y and z",
-                hint="without it nobody knows whether x grows to the left, as SRanipal's does, or was turned",
+                hint="without it, it is unknown whether x grows to the left, as SRanipal's does, or was turned",
             )
         for axis in AXES[1:]:  # which side an eye is on is all that is asked
             vectors.numbers.pop(f"{side}_eye_{axis}", None)

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the network's features to a map of where people look: what a picture's content adds to where gaze is anyway.
+"""From the network's features to a map of where participants look.
+
+What a picture's content adds to where gaze is anyway.
 
 Three small readouts, trained alike from different starts (``gazeveil judge experiment picture-model``), and averaged.
 They
@@ -106,7 +108,7 @@ def fitted(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _resized(values: Float32Array, rows: int, columns: int, *, smooth: bool = False) -> Float32Array:
-    """Return maps on another raster over the same plane."""
+    """Return maps on another raster over the same viewing plane."""
     if values.shape[1:] == (rows, columns):
         return values
     down, across = (_weights(*sizes, smooth) for sizes in ((values.shape[1], rows), (values.shape[2], columns)))

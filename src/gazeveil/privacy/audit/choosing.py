@@ -50,7 +50,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """An event and what it promises to show, cautiously and boldly."""
+    """An event and what it guarantees to show, cautiously and boldly."""
 
     event: Event
     cautious: float

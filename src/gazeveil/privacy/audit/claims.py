@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a promise says in terms of ε and δ, which is what an audit can test."""
+"""What a guarantee says in terms of ε and δ, which is what an audit can test."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def points_of(claim: Guarantee) -> list[Point]:
     """Return the points that a claim implies; which of several is tested is decided on runs that are not counted.
 
     Raises:
-        OptionError: If it is a kind of promise that says nothing in terms of ε and δ.
+        OptionError: If it is a kind of guarantee that says nothing in terms of ε and δ.
     """
     if isinstance(claim, Unproven):
         return [Point(None, Fraction(0))]
@@ -65,4 +65,4 @@ def points_of(claim: Guarantee) -> list[Point]:
         return [Point(claim.epsilon, claim.delta)]
     if isinstance(claim, PureDP):
         return [Point(claim.epsilon, Fraction(0))]
-    raise OptionError(f"there is no way yet to audit the promise {claim}")
+    raise OptionError(f"there is no way yet to audit the guarantee {claim}")

@@ -10,7 +10,7 @@ from gazeveil.privacy.audit.bounds import epsilon_bound, lower_bound, upper_boun
 
 
 def smallest_caught(claimed: float, delta: float, runs: int, alpha: float) -> float:
-    """Return the smallest ε that counts of so many runs would have shown to lie above the claim.
+    """Return the smallest ε that counts of this many runs would have shown to lie above the claim.
 
     It is the ε of a mechanism that one event shows fully, which happens in half of the runs on one input, with counts
     as expected. Laplace noise at too small a scale is such a mechanism. Rarer events take more runs.

@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     """No violation was found. That is not a proof that there is none."""
     VIOLATED = "violated"
     """The claim is false, unless the audit was unlucky, with a chance of at most one minus its confidence."""
-    NO_PROMISE = "no promise"
+    NO_PROMISE = "no guarantee"
     """Nothing is claimed, so nothing can be violated."""
 
 

@@ -71,8 +71,8 @@ class Subject:
     Attributes:
         run: Runs the mechanism. To use several processes it must be importable: a function of a module, or a method
             of a value that can be pickled.
-        claim: What is promised, or claimed.
-        pairs: Neighbouring inputs to try; the worst for the mechanism are best. Never people's data.
+        claim: What is guaranteed, or claimed.
+        pairs: Neighbouring inputs to try; the worst for the mechanism are best. Never participants' data.
         log_ratio: The logarithm of the ratio of densities, where it is known: the sharpest event there is.
         exact: The loss itself, where it can be computed: then no sampling is needed.
     """

@@ -67,13 +67,13 @@ class Laboratory:
         return self._bench.noise("any").description.split(",")[0]
 
     def outputs(self, part: str, pair: int, runs: int) -> tuple[Outputs, Outputs]:
-        """Return the outputs of so many runs on both inputs of a pair."""
+        """Return the outputs of this many runs on both inputs of a pair."""
         batches = [self._batches(part, pair, side, runs) for side in (0, 1)]
         rows = list(self._each(_outputs, self._bench.outputs, [*batches[0], *batches[1]]))
         return np.vstack(rows[: len(batches[0])]), np.vstack(rows[len(batches[0]) :])
 
     def counts(self, part: str, pair: int, events: Sequence[Event], runs: int) -> list[tuple[int, int]]:
-        """Return how often each event happens in so many new runs on both inputs of a pair."""
+        """Return how often each event happens in this many new runs on both inputs of a pair."""
         batches = [batch for side in (0, 1) for batch in self._batches(part, pair, side, runs)]
         jobs = [(batch, tuple(events)) for batch in batches]
         totals = np.zeros((len(events), 2), dtype=np.int64)

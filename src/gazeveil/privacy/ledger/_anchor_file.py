@@ -166,7 +166,7 @@ class AnchorFile:
 
     def _damaged(self) -> LedgerError:
         return LedgerError(
-            f"the ledger's anchor {self.path} is damaged, so nobody knows whether the ledger is an old copy",
+            f"the ledger's anchor {self.path} is damaged, so it is unknown whether the ledger is an old copy",
             hint="compare the ledger with your releases (`gazeveil ledger verify --release FOLDER`); if it is the "
             "right one, `gazeveil ledger restore --confirm --note REASON` writes a new anchor",
         )

@@ -28,7 +28,7 @@ class Account:
 
     Attributes:
         dataset: Which data set.
-        person: Which person; empty for the data set as a whole.
+        person: Which participant; empty for the data set as a whole.
         totals: Its grants and charges, added up.
         number: How many events it has.
         head: The digest of its newest event.
@@ -67,7 +67,7 @@ class Account:
 
     @property
     def promise(self) -> Guarantee | None:
-        """What all releases together promise so far: what was spent, or nothing once one of them was unproven.
+        """What all releases together guarantee so far: what was spent, or nothing once one of them was unproven.
 
         Where the budget comes back it is the budget: that is what any of its windows keeps to.
         """
@@ -187,7 +187,7 @@ class Receipt:
 
 def named(dataset: str, person: str) -> str:
     """Name an account in a sentence."""
-    return f'person "{person}" of data set "{dataset}"' if person else f'data set "{dataset}"'
+    return f'participant "{person}" of data set "{dataset}"' if person else f'data set "{dataset}"'
 
 
 def as_arguments(dataset: str, person: str) -> str:
@@ -196,7 +196,7 @@ def as_arguments(dataset: str, person: str) -> str:
 
 
 def in_letters(values: Mapping[str, Fraction], *, up: bool = True) -> str:
-    """Write ε, δ and ρ for people, rounded up (what is spent) or down (what is left)."""
+    """Write ε, δ and ρ for participants, rounded up (what is spent) or down (what is left)."""
     return ", ".join(f"{_LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
 
 

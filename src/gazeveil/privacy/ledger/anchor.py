@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Notice = Callable[[str], None]
 
 notice: Notice = logging.getLogger("gazeveil.ledger").warning
-"""Where notes for people go by default."""
+"""Where notes for participants go by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Loss:
         return bool(self.events or self.damaged)
 
     def in_words(self) -> list[str]:
-        """Say it for people, an account a line."""
+        """Say it for participants, an account a line."""
         if self.damaged:
             return [self.damaged]
         return [_lost_in_words(known, tail) for known, tail in self.events]

@@ -60,7 +60,10 @@ class LedgerTime:
         return account if rolling is None else replace(account, totals=account.totals.rolled(self._now(rolling.at)))
 
     def rolled(self, account: tuple[str, str], totals: Totals) -> tuple[Totals, int]:
-        """Return the totals of an account as of now, and its time; tell people if clocks were set across a restart."""
+        """Return the totals of an account as of now, and its time.
+
+        Warn if clocks were set across a restart.
+        """
         if totals.rolling is None:
             return totals, self._now(0)
         if note := self._note(account, totals):

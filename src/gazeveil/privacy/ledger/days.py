@@ -28,7 +28,10 @@ _LONGEST_LEASE_S = 600
 
 
 def carried_over(reader: Reader, dataset: str, person: str, allowance: GazeStreamDP, at: int) -> dict[str, Any]:
-    """Return what of a person's day accounts still counts, as `AllowanceSet.carried` has it; empty if nothing does."""
+    """Return what of a participant's day accounts still counts, as `AllowanceSet.carried` has it.
+
+    Empty if nothing does.
+    """
     spent, unproven = [], set()
     for tail in reader.tails_of(f"{dataset} ", person):
         day = _day(tail.dataset.removeprefix(f"{dataset} "))

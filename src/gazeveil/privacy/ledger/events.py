@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a ledger remembers: events that are added and never changed.
 
-The compatibility promise
+The compatibility guarantee
 -------------------------
 A ledger outlives the program that wrote it. Therefore, for every version of gazeveil to come:
 
@@ -40,14 +40,15 @@ class Event:
     Attributes:
         id: The charger's own name for it, unique in the ledger: a retry with the same id is the same charge. Empty
             where none was given; every event is also known by its digest.
-        time: When it was written, in UTC, as the writing machine's clock told it. For people: nothing is decided by it.
+        time: When it was written, in UTC, as the writing machine's clock told it. For participants: nothing is decided
+            by it.
         dataset: The account's data set.
-        person: The account's person; empty for the data set as a whole.
+        person: The account's participant; empty for the data set as a whole.
         number: 1 for the account's first event, then without gaps.
         previous: The digest of the event before it; `GENESIS` for the first.
-        guarantee: The promise it is about, as `Guarantee.to_dict` writes it; empty where there is none.
+        guarantee: The guarantee it is about, as `Guarantee.to_dict` writes it; empty where there is none.
         recipe: The digest of the recipe of the release, see `digest_of`; empty where there is none.
-        note: Free text for people.
+        note: Free text for participants.
     """
 
     kind: ClassVar[str]
@@ -123,7 +124,7 @@ class Leased(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnprovenRecorded(Event):
-    """Something without a proven promise was released: whatever else was spent, the account's promise is void."""
+    """Something without a proven guarantee was released: whatever else was spent, the account's guarantee is void."""
 
     kind: ClassVar[str] = "unproven-recorded"
 
@@ -137,7 +138,7 @@ class AccountClosed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored(Event):
-    """Somebody went on with an old copy of the ledger on purpose: events of the account, or whole accounts, are lost.
+    """Someone went on with an old copy of the ledger on purpose: events of the account, or whole accounts, are lost.
 
     Attributes:
         lost: The newest event that the account is known to have had: its ``number`` and ``digest``. From here on, what
@@ -188,7 +189,7 @@ def from_text(text: str) -> Event:
         ) from None
     if not isinstance(kind, str) or kind not in KINDS:
         raise LedgerError(
-            f"the ledger holds an event of the unknown kind {kind!r}: what was spent cannot be told",
+            f"the ledger holds an event of the unknown kind {kind!r}: what was spent is unknown",
             hint="use the version of gazeveil that wrote it, or a newer one",
         )
     given = {name: value for name, value in values.items() if name in _NAMES[kind]}

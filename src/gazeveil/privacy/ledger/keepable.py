@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a ledger can keep: names that every database can hold and every screen can show, and promises of some length."""
+"""What a ledger can keep: names that every database can hold and every screen can show, and guarantees."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_names(dataset: str, person: str) -> None:
     """
     checked(dataset, "name of a data set")
     if person:
-        checked(person, "name of a person")
+        checked(person, "name of a participant")
 
 
 def checked(name: str, what: str) -> str:
@@ -38,13 +38,13 @@ def checked(name: str, what: str) -> str:
 
 @lru_cache(maxsize=256)
 def written(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a promise as plain values, if it is one that can be kept; whoever charges often charges the same.
+    """Return a guarantee as plain values, if it is one that can be kept; whoever charges often charges the same.
 
     Raises:
         OptionError: If it is none, or its numbers are too long.
     """
     if not isinstance(guarantee, Guarantee):
-        raise OptionError(f"a promise is needed, for instance PureDP(1), not {guarantee!r}")
+        raise OptionError(f"a guarantee is needed, for instance PureDP(1), not {guarantee!r}")
     if not is_writable(guarantee):
-        raise OptionError("the promise holds a fraction too long to be kept", hint="round it up to fewer digits")
+        raise OptionError("the guarantee holds a fraction too long to be kept", hint="round it up to fewer digits")
     return guarantee.to_dict()

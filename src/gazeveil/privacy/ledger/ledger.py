@@ -107,7 +107,7 @@ class Ledger:
             create: Make the ledger if there is none. Without it a missing ledger is an error, because an empty one
                 has forgotten what was spent.
             patience_s: How long to wait for others who hold it, before it counts as unusable.
-            notice: Called with what people should know though it is no error; by default it is logged.
+            notice: Called with what participants should know though it is no error; by default it is logged.
             clock: The time that budgets come back by; this process's own if there is none.
 
         Raises:
@@ -141,8 +141,8 @@ class Ledger:
         Args:
             dataset: The account's data set.
             budget: What may be spent, or what more.
-            person: The account's person, for streams; empty for the data set as a whole.
-            note: Free text for people.
+            person: The account's participant, for streams; empty for the data set as a whole.
+            note: Free text for participants.
             first: Refuse if there is a budget already.
 
         Raises:
@@ -167,8 +167,8 @@ class Ledger:
         Args:
             dataset: The account's data set.
             allowance: What may be spent within any of its windows.
-            person: The account's person.
-            note: Free text for people.
+            person: The account's participant.
+            note: Free text for participants.
 
         Raises:
             LedgerError: If the account is closed, or holds a budget that does not come back.
@@ -214,10 +214,10 @@ class Ledger:
 
         Args:
             dataset: The account's data set.
-            guarantee: What the release promises.
-            person: The account's person, for streams; empty for the data set as a whole.
+            guarantee: What the release guarantees.
+            person: The account's participant, for streams; empty for the data set as a whole.
             recipe: The mechanism and its parameters; their digest is kept.
-            note: Free text for people.
+            note: Free text for participants.
             charge_id: Your own name for this charge. If the outcome of a charge is unknown, because a connection
                 broke or a process died, charge again with the same id: it is paid once.
             lasts_s: For an account whose budget comes back: for how long from now on gaze is paid for. The charge
@@ -262,7 +262,7 @@ class Ledger:
         recipe: Mapping[str, Any] | None = None,
         note: str = "",
     ) -> Account:
-        """Record a release that promises nothing. It costs nothing, and voids what the account promises in total.
+        """Record a release that guarantees nothing. It costs nothing, and voids what the account guarantees in total.
 
         Budgets never pay for such a release; this is for honesty about one that was made all the same.
         """
@@ -275,7 +275,7 @@ class Ledger:
 
     @_asking_again
     def close_account(self, dataset: str, *, person: str = "", note: str = "") -> Account:
-        """Close an account for good, for instance when a person withdraws: nothing more is granted or charged."""
+        """Close an account for good, for instance when a participant withdraws: nothing more is granted or charged."""
         with self._account(dataset, person) as (held, tail, totals):
             event = AccountClosed(**_common(tail, None, note=note))
             return self._append(held, event, totals.after(event))
@@ -313,12 +313,12 @@ class Ledger:
         return self._time.standing(Account.at(tail))
 
     def accounts(self) -> list[Account]:
-        """Return where every account stands, sorted by data set and person."""
+        """Return where every account stands, sorted by data set and participant."""
         with self.store.reading() as reader:
             return [self._time.standing(Account.at(tail)) for tail in reader.tails()]
 
     def history(self, dataset: str | None = None, person: str | None = None) -> Iterator[Event]:
-        """Go through the events of all accounts, or of those of a data set or person, each from its first."""
+        """Go through the events of all accounts, or of those of a data set or participant, each from its first."""
         return (from_text(line.text) for line in self.lines(dataset, person))
 
     def lines(self, dataset: str | None = None, person: str | None = None) -> Iterator[Line]:
@@ -365,10 +365,10 @@ class Ledger:
     def restore(self, note: str) -> Loss:
         """Accept an old copy of the ledger on purpose, record what is lost as events of their own, and go on from it.
 
-        What was charged to an account that lost events is not known any more, so its promise in total is void.
+        What was charged to an account that lost events is not known any more, so its guarantee in total is void.
 
         Args:
-            note: The reason, for people.
+            note: The reason, for participants.
 
         Returns:
             What is lost; nothing is recorded if that is nothing.

@@ -5,7 +5,7 @@
 A transaction locks its account's row, then reads, then adds the account's next event, and touches no other account.
 Transactions of one account therefore run one after the other, as if alone, and those of different accounts do not wait
 for each other. A store that finds itself alone with an account skips the reading: it remembers where the account stood
-and adds the event that comes next, in one statement. If somebody else has added that one, the numbers collide, nothing
+and adds the event that comes next, in one statement. If someone else has added that one, the numbers collide, nothing
 is written, and the store starts again with the reading.
 A commit returns when the server's disk has it; a server that is set up to forget (``fsync = off``) is refused.
 """
@@ -217,7 +217,7 @@ class PostgresStore:
         if not self._is_there(connection):
             raise LedgerError(
                 f"there is no ledger in {self.where}",
-                hint="make one with `gazeveil ledger init DATASET --epsilon E --ledger ADDRESS`",
+                hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4 --ledger ADDRESS`",
             )
         version = connection.execute("SELECT max(version) FROM gazeveil.ledger").fetchone()
         if version != (SCHEMA_VERSION,):
@@ -320,7 +320,7 @@ class _Reader:
         return None if row is None else Tail(*row)
 
     def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
         between = (beginning, beginning[:-1] + "!")  # the letter after a space
         return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
 

@@ -22,7 +22,7 @@ class Verification:
     Attributes:
         accounts: How many accounts were replayed.
         events: How many events were replayed.
-        faults: What is wrong; empty if the ledger is sound.
+        faults: What is wrong; empty if the ledger is valid.
     """
 
     accounts: int

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 GRID_S = 900
-"""Budget comes back at multiples of so many seconds."""
+"""Budget comes back at multiples of this many seconds."""
 SLACK_S = 60
 """By so much may clocks of machines that share a ledger differ, and wall clocks be wrong when processes begin."""
 _GRAINS = 10**9
@@ -74,7 +74,7 @@ class Rolling:
         return Rolling(self.at, (*self.due[:place], (step, merged), *self.due[after:]), self.counted + grains)
 
     def times(self, steps: int, most: Fraction) -> Rolling:
-        """Return it with all sums so many times as large, of which the latest count, up to a budget."""
+        """Return it with all sums this many times as large, of which the latest count, up to a budget."""
         left, kept = math.floor(most * _GRAINS), []
         for step, grains in reversed(self.due):
             counted = min(left, steps * grains)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What charges come to: how promises of different kinds are paid from one budget.
+"""What charges come to: how guarantees of different kinds are paid from one budget.
 
 Every rule is an upper bound, and stays one when each release is chosen after seeing those before it.
 
@@ -16,11 +16,11 @@ budget             what a charge costs
 A budget of ε for any window of gaze may be one that comes back: an *allowance*. It is paid for with leases, which count
 until the window has passed since the gaze that they paid for (`gazeveil.privacy.ledger.rolling`).
 
-A promise about another unit, or between other neighbours, is first restated in the budget's (`Guarantee.restated`).
+A guarantee about another unit, or between other neighbours, is first restated in the budget's (`Guarantee.restated`).
 What cannot be restated or converted, and what is unproven, has no finite cost and is refused.
 
 The Rényi order α is fixed before the charges that it prices. Choosing the best α afterwards would give a smaller
-number, but not a bound: somebody who picks the next release by looking at the last one can steer where the sum ends.
+number, but not a bound: someone who picks the next release by looking at the last one can steer where the sum ends.
 With α fixed, the sum is a privacy filter (docs/reference/ledger.md has the proof).
 
 Sums are exact fractions. Only where a denominator passes 2048 bits is a sum rounded, up, to a multiple of 2^-1024.
@@ -66,14 +66,14 @@ _LONG_BITS = 2048
 _GRID_BITS = 1024
 _DIGITS = 40
 LOST = "the ledger was restored from an old copy, and charges were lost"
-"""Why the releases of an account have no promise in total any more."""
+"""Why the releases of an account have no guarantee in total any more."""
 
 
 _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 class NoPrice(Exception):  # noqa: N818  (always caught in this package, never shown as it is)
-    """A promise has no finite cost in a budget; the text says why."""
+    """A guarantee has no finite cost in a budget; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Totals:
         rho: The sum of what was charged in ρ.
         conversion: The terms for ρ in an (ε, δ) budget, once there was such a charge.
         charges: How many charges there were.
-        unproven: Why parts of what was released have no promise.
+        unproven: Why parts of what was released have no guarantee.
         closed: Whether nothing more may happen.
         rolling: When what comes back; None for a budget that does not come back.
     """
@@ -170,7 +170,7 @@ class Totals:
         try:
             promise = guarantee_from_dict(event.guarantee)
         except OptionError as error:
-            raise LedgerError(f"a {event.kind!r} event holds a promise that is not one: {error.message}") from None
+            raise LedgerError(f"a {event.kind!r} event holds a guarantee that is not one: {error.message}") from None
         if isinstance(event, BudgetGranted):
             return self.after_grant(promise)
         if isinstance(event, AllowanceSet):
@@ -199,7 +199,7 @@ class Totals:
     def after_grant(self, grant: Guarantee) -> Totals:
         """Return the totals with more budget."""
         if isinstance(grant, Unproven) or (isinstance(grant, ApproxDP) and grant.delta >= 1):
-            raise LedgerError("a budget is a proven promise", hint="for example PureDP(12) or ApproxDP(3, '1e-6')")
+            raise LedgerError("a budget is a proven guarantee", hint="for example PureDP(12) or ApproxDP(3, '1e-6')")
         if self.rolling is not None:
             raise LedgerError(
                 f"the account holds {self.budget}, which comes back by itself; a grant cannot be added to it",
@@ -256,7 +256,7 @@ class Totals:
         )
 
     def allowed(self, wish: GazeStreamDP) -> GazeStreamDP:
-        """Return the allowance after somebody wished for one: more, or for larger movements, at once.
+        """Return the allowance after someone wished for one: more, or for larger movements, at once.
 
         Anything else waits until nothing counts any more, and ε never gets less: who may spend less spends less.
         """
@@ -405,7 +405,7 @@ def _ground(promise: Guarantee) -> tuple[object, ...]:
 
 
 def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the cost of a promise in ε, δ and ρ."""
+    """Return the cost of a guarantee in ε, δ and ρ."""
     if isinstance(promise, Unproven):
         raise NoPrice(f"it is unproven ({promise.reason}), so no budget bounds what it reveals")
     try:
@@ -419,16 +419,16 @@ def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, F
     elif isinstance(here, ZeroConcentratedDP):
         cost = (_ZERO, _ZERO, here.rho)
     else:
-        raise NoPrice(f"a promise of kind {here.kind!r} is not one that budgets know")
+        raise NoPrice(f"a guarantee of kind {here.kind!r} is not one that budgets know")
     epsilon, delta, rho = cost
     if isinstance(budget, PureDP) and (delta or rho):
-        raise NoPrice("a budget of pure ε cannot pay for a promise that may fail; grant an (ε, δ) budget instead")
+        raise NoPrice("a budget of pure ε cannot pay for a guarantee with a δ; open another account with a δ")
     if isinstance(budget, ZeroConcentratedDP):
         if delta:
-            raise NoPrice("a budget of ρ cannot pay for an (ε, δ) promise; grant an (ε, δ) budget instead")
+            raise NoPrice("a budget of ρ cannot pay for an (ε, δ) guarantee; open an account of that kind")
         return _ZERO, _ZERO, rho + pure_zcdp(epsilon)
     if isinstance(budget, ApproxDP) and rho and not budget.delta:
-        raise NoPrice("a budget with δ = 0 cannot pay for a concentrated promise; grant one with δ above 0")
+        raise NoPrice("a budget with δ = 0 cannot pay for a concentrated guarantee; grant one with δ above 0")
     return epsilon, delta, rho
 
 
@@ -462,6 +462,6 @@ def _added(total: Fraction, cost: Fraction) -> Fraction:
 
 
 def is_writable(promise: Guarantee) -> bool:
-    """Whether the numbers of a promise are of a size that can be kept exactly."""
+    """Whether the numbers of a guarantee are of a size that can be kept exactly."""
     numbers = promise.numbers().values()
     return all(max(n.numerator.bit_length(), n.denominator.bit_length()) <= _LONG_BITS for n in numbers)

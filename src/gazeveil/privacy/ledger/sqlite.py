@@ -109,7 +109,7 @@ class SqliteStore:
 
     @property
     def where(self) -> str:
-        """Name the place for people."""
+        """Name the place for participants."""
         return str(self.path)
 
     @contextmanager
@@ -242,13 +242,13 @@ class SqliteStore:
     def _carried_over(self) -> LedgerError:
         return LedgerError(
             f"the ledger {self.path} was in use when this process was forked, and is not safe here",
-            hint="fork before it is opened or while nobody reads it, or start the process anew (spawn)",
+            hint="fork before it is opened or while it is not read, or start a new process (spawn)",
         )
 
     def _missing(self) -> LedgerError:
         return LedgerError(
             f"there is no ledger at {self.path}",
-            hint="make one with `gazeveil ledger init DATASET --epsilon E`, or name another with --ledger",
+            hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4`, or name another with --ledger",
         )
 
     def _open(self, mode: str = "rw") -> sqlite3.Connection:
@@ -277,7 +277,7 @@ class SqliteStore:
         return connection
 
     def _make_private(self) -> None:
-        """Make the file before SQLite does, which would let everybody read it."""
+        """Make the file before SQLite does, which would let everyone read it."""
         try:
             os.close(os.open(self._name, os.O_RDWR | os.O_CREAT, _PRIVATE))
         except OSError as error:
@@ -407,7 +407,7 @@ class _Reader:
         return _tail(self._connection, dataset, person)
 
     def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
         between = (beginning, beginning[:-1] + "!")  # the letter after a space
         return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 SCHEMA_VERSION = 1
-"""Of the tables, not of the events in them; those have their own promise."""
+"""Of the tables, not of the events in them; those have their own guarantee."""
 
 PATIENCE_S = 30.0
 """How long a writer waits for others before it gives up."""
@@ -73,7 +73,7 @@ class Reader(Protocol):
     """All accounts as they stood at one moment."""
 
     def tails(self) -> list[Tail]:
-        """Return where every account stands, sorted by data set and person."""
+        """Return where every account stands, sorted by data set and participant."""
         ...
 
     def tail(self, dataset: str, person: str) -> Tail | None:
@@ -81,7 +81,7 @@ class Reader(Protocol):
         ...
 
     def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
         ...
 
     def lines(self, account: int) -> Iterator[Line]:
@@ -110,7 +110,7 @@ class Store(Protocol):
 
     @property
     def where(self) -> str:
-        """Name the place for people, without secrets."""
+        """Name the place for participants, without secrets."""
         ...
 
     def book(self, dataset: str, person: str, *, opening: bool = False) -> AbstractContextManager[Book]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which feature series a release is made of: decided by the declaration, and filled from the data.
 
-Everybody has every declared series. A recording that is absent, too short, or whose clock runs back leaves the public
+Everyone has every declared series. A recording that is absent, too short, or whose clock runs back leaves the public
 value in all steps; recordings beyond the declared number are cut, in the order of session and trial. Nothing that is
 in the data changes how many series there are, how long they are or what they are called.
 """
@@ -68,7 +68,7 @@ class DeclaredSeries:
     Attributes:
         study: The study.
         stimuli: What was looked at.
-        group: The public group that they are of; None for everybody.
+        group: The public group that they are of; None for everyone.
         settings: How features are made.
         ranges: Which features, and their declared ranges.
         steps: How long a series is.
@@ -306,6 +306,6 @@ def declared_series(
 
 
 def _natural(text: str) -> tuple[int, int, str]:
-    """Return what sorts labels as people count: 2 before 10, numbers before words."""
+    """Return what sorts labels as participants count: 2 before 10, numbers before words."""
     digits = text.lstrip("0")
     return (0, len(digits), digits) if text.isascii() and text.isdigit() else (1, 0, text)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Private statistics of areas of interest: of everybody, or of groups side by side."""
+"""Private statistics of areas of interest: of everyone, or of groups side by side."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SHOWN = 12
 Areas = tuple[tuple[str, AreasOfInterest], ...]
 Groups = dict[str, frozenset[str]]
 NoisySums = dict[str, IntArray]
-"""The noisy sums of each group; the group of everybody has no name."""
+"""The noisy sums of each group; the group of everyone has no name."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,7 +71,7 @@ class AoiMeasurement(Aggregate):
     """
 
     product: ClassVar[str] = "aoi"
-    files: ClassVar[str] = "aoi.csv and aoi.parquet: a row a number, with its error bars"
+    files: ClassVar[str] = "aoi.csv and aoi.parquet: one row per number, with its error bars"
     proof: ClassVar[str] = "aoi-statistics"
 
     study: Study

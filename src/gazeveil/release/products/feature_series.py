@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody's own feature series, noised one by one and released under declared names."""
+"""Each participant's own feature series, noised one by one and released under declared names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ AUDITED = frozenset(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SeriesMeasurement(SeriesProduct):
-    """Everybody's own series.
+    """Each participant's own series.
 
     Attributes:
         study: The declared study.
@@ -64,7 +64,7 @@ class SeriesMeasurement(SeriesProduct):
     """
 
     product: ClassVar[str] = ParticipantRelease.product
-    files: ClassVar[str] = "features.parquet: the noisy series of everybody, a row a step"
+    files: ClassVar[str] = "features.parquet: the noisy series of all participants, one row per step"
     proof: ClassVar[str] = "feature-series"
     per_participant: ClassVar[bool] = True
 
@@ -183,11 +183,11 @@ def prepare(
     settings: Settings | ForeignFeatures | None = None,
     ranges: Ranges | None = None,
 ) -> SeriesMeasurement:
-    """Plan the release of everybody's own series on one task."""
+    """Plan the release of everyone's own series on one task."""
     made = mechanism if isinstance(mechanism, ParticipantRelease) else ParticipantRelease(mechanism=mechanism)
     if study.participants.roster is None:
         raise OptionError(
-            "everybody's own series go out under their names: declare a roster",
+            "each participant's own series is released under their name: declare a roster",
             hint="a group's mean needs only their number",
         )
     own = made.mechanism

@@ -173,7 +173,7 @@ class HeatmapMeasurement(OneStimulus):
         return Shares.of(value, self._said_by).in_words()
 
     def shares(self, value: Any) -> Shares | None:
-        """Return how much of the map is data, picture and prior; None for what somebody made of the map since."""
+        """Return how much of the map is data, picture and prior; None for what someone made of the map since."""
         return Shares.of(value, self._said_by) if isinstance(value, Estimate) else None
 
     @property

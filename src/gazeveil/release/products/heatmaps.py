@@ -230,7 +230,7 @@ def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | N
     declared = {stimulus.name: stimulus for stimulus in study.stimuli}
     names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
     if len(set(names)) < len(names):
-        raise OptionError("a stimulus is named twice")
+        raise OptionError("a stimulus is listed twice")
     study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
     mechanism = replace(mechanism, weights=weights, pictures=_said(study, mechanism, names))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A gaze map after Liu et al. 2019: the mean map of one stimulus with noise in each cell, sound or as published.
+"""A gaze map after Liu et al. 2019: the mean map of one stimulus with noise in each cell, corrected or as published.
 
 The unprotected maps that the paper compares with are released the same way, and say that they guarantee nothing.
 """
@@ -148,7 +148,7 @@ class LiuMapMeasurement(_LiuMeasurement):
         bound = (
             f"at most {mechanism.cap:,} in a cell"
             if mechanism.cap is not None
-            else f"at most so many in a cell as were chosen privately with a part of {CAP_SHARE} of ε"
+            else f"at most as many in a cell as were chosen privately with a part of {CAP_SHARE} of ε"
         )
         spread = f"{noisy.noise_sd:.4g}" + ("" if mechanism.cap is not None else " or more, as the chosen cap needs")
         kind = "Gaussian noise" if gaussian else "Laplace noise"

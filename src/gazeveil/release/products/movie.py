@@ -177,7 +177,7 @@ class MovieMeasurement(OneStimulus):
         return Shares.on_average(self._shares(value)).in_words()
 
     def shares(self, value: Any) -> Shares | None:
-        """Return how much of the maps is data, picture and prior; None for what somebody made of them since."""
+        """Return how much of the maps is data, picture and prior; None for what someone made of them since."""
         return Shares.on_average(self._shares(value)) if isinstance(value, MovieEstimate) else None
 
     def _shares(self, value: MovieEstimate) -> list[Shares]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Veiled recordings: every sample of every recording behind a mechanism for streams.
 
-What is protected is where somebody looked during a window of time. Neighbouring data differ in positions alone, so
+What is protected is where a participant looked during a window of time. Neighbouring data differ in positions alone, so
 which recordings there are, their sample times and lengths, and when gaze was missing are public.
 """
 
@@ -127,7 +127,7 @@ class VeiledMeasurement(Measurement):
         return veil_forecast(tuple(self.on_screens.values()), self.study.recordings.rate_hz or USUAL_HZ)
 
     def identification(self) -> Identification:
-        """Return how often participants were identified behind the weakest of its veils, as measured."""
+        """Return how often participants were identified behind the weakest of its mechanisms, as measured."""
         return table().worst(self.on_screens.values(), self.study.recordings.rate_hz)
 
     def recipe(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class VeiledMeasurement(Measurement):
         return tuple(facts.values())
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Corpus:
-        """Veil recording by recording into a spool."""
+        """Mechanism recording by recording into a spool."""
         spool, notes, note = Spool(), _Notes(), self._note(noise)
         folder = spool.folder / "veiled"
         with writing_corpus(folder) as writer:

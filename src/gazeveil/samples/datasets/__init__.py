@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Peers that protect the recordings of many people at once, one file each."""
+"""Baselines that protect the recordings of many participants at once, one file each."""

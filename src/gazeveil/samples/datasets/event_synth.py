@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""event-synth-PD (David-John 2023): every event drawn anew from its own model until it is plausibly deniable."""
+"""event-synth-PD (David-John 2023): every event resampled from its own model until it is plausibly deniable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gazeveil.types import BoolArray, FloatArray, IntArray
 
 FAILING: Final = ("withhold", "release")
 BINS, FASTEST = 50, 1000.0
-"""Velocities are counted in so many bins, up to so many degrees per second."""
+"""Velocities are counted in this many bins, up to this many degrees per second."""
 
 
 class Passed(NamedTuple):
@@ -42,10 +42,10 @@ class Passed(NamedTuple):
 class EventSynth(DatasetMechanism):
     """Draws the samples of every fixation and the velocities of every saccade anew, and tests what was drawn.
 
-    What does not pass in so many attempts is withheld. The paper goes on until it passes, which may be never.
+    What does not pass in this many attempts is withheld. The paper goes on until it passes, which may be never.
 
     Attributes:
-        k: How many people must be able to have made an event, its own among them.
+        k: How many participants must be able to have made an event, its own among them.
         gamma: How far their chances may differ, as a factor; above 1.
         attempts: How often an event is drawn.
         failing: What becomes of events that never pass: ``withhold`` them, or ``release`` them all the same, which is
@@ -93,11 +93,14 @@ class EventSynth(DatasetMechanism):
         return Unproven([alone] if self.failing == "withhold" else [alone, untested])
 
     def apply_all(self, recordings: Sequence[Recording], noise: NoiseSource) -> list[Recording]:
-        """Return everybody's recordings protected, in the same order, at the same times and under the same names."""
+        """Return all recordings protected, in the same order, at the same times and under the same names."""
         return self.tested(recordings, noise)[0]
 
     def tested(self, recordings: Sequence[Recording], noise: NoiseSource) -> tuple[list[Recording], Passed]:
-        """Return everybody's recordings protected, and how many events passed the test. The second is not protected."""
+        """Return each participant's recordings protected, and how many events passed the test.
+
+        The second is not protected.
+        """
         events = [find_events(recording) for recording in in_degrees(recordings, self.name)]
         observers = [recording.observer for recording in recordings]
         people = sorted(set(observers))
@@ -153,7 +156,7 @@ class EventSynth(DatasetMechanism):
 
 
 class _Made(NamedTuple):
-    """An event that was drawn anew, and whether it passed."""
+    """An event that was resampled, and whether it passed."""
 
     drawn: FloatArray
     passed: bool
@@ -165,7 +168,7 @@ def _first(drawn: FloatArray, passes: BoolArray) -> _Made:
 
 
 class _Saccades(NamedTuple):
-    """The model of all saccades, and how often everybody has which velocity at which part of a saccade."""
+    """The model of all saccades, and how often everyone has which velocity at which part of a saccade."""
 
     model: HiddenNumbers
     shares: FloatArray  # people x parts x bins
@@ -180,7 +183,7 @@ class _Saccades(NamedTuple):
         return _Saccades(model, counts / np.maximum(np.bincount(owners, minlength=people), 1)[:, None, None])
 
     def log_chances(self, profiles: FloatArray) -> FloatArray:
-        """Return how likely everybody is to have each profile, by the mean over its parts: profiles by people."""
+        """Return how likely everyone is to have each profile, by the mean over its parts: profiles by participants."""
         chances = self.shares[:, np.arange(PROFILE), _bins(profiles)].mean(axis=2).T
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(chances))

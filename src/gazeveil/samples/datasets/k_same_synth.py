@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""k-same-synth (David-John 2023): gaze made anew from events whose numbers are means over k people."""
+"""k-same-synth (David-John 2023): gaze made anew from events whose numbers are means over k participants."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gazeveil.types import FloatArray
 @DATASET_MECHANISMS.register("k-same-synth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KSameSynth(DatasetMechanism):
-    """Averages the first, second, … event of k people on a stimulus, and draws everybody's gaze from the means.
+    """Averages the first, second, … event of k participants on a stimulus, and draws their gaze from the means.
 
     A fixation is its mean and spread, a saccade the bell of its velocities. Who has fewer events than others of the
     group repeats the last one. Groups are random and the same for all stimuli. Where fewer than k of a group saw a
     stimulus, nothing of it is released for them.
 
     Attributes:
-        k: How many people share the numbers of an event, at least.
+        k: How many participants share the numbers of an event, at least.
     """
 
     name: ClassVar[str] = "k-same-synth"
@@ -60,7 +60,7 @@ class KSameSynth(DatasetMechanism):
         )
 
     def apply_all(self, recordings: Sequence[Recording], noise: NoiseSource) -> list[Recording]:
-        """Return everybody's recordings protected, in the same order, at the same times and under the same names."""
+        """Return all recordings protected, in the same order, at the same times and under the same names."""
         events = [find_events(recording) for recording in in_degrees(recordings, self.name)]
         bells = [fit_bells(each.profiles) for each in events]
         people = sorted({recording.observer for recording in recordings})
@@ -84,7 +84,7 @@ class KSameSynth(DatasetMechanism):
 
 
 def _means(rows: Sequence[FloatArray], k: int) -> FloatArray:
-    """Return the mean over people of their first, second, … event; who has fewer repeats the last one.
+    """Return the mean over participants of their first, second, … event; who has fewer repeats the last one.
 
     Who has none does not count. Nothing is returned if fewer than k count.
     """

@@ -58,7 +58,7 @@ def step(
     x: float,
     y: float,
 ) -> tuple[int, float, float]:
-    """Take one sample; test it only while the window has room for the epoch that the test belongs to."""
+    """Take one sample; test it only while the window has Space for the epoch that the test belongs to."""
     if not is_time(t):
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several mechanisms one after another, each on what the one before it released.
 
-The promise of a chain (docs/proofs/veil-combinators.md): what follows a mechanism with a promise only sees what that
-one released, so the promise stays. What comes before it must give every point by itself and never move two points
-farther apart (`SampleMechanism.keeps_distances`); otherwise neighbours might stop being neighbours, and nothing is
-promised.
+The guarantee of a chain (docs/proofs/veil-combinators.md): what follows a mechanism with a guarantee only sees what
+that one released, so the guarantee stays. What comes before it must give every point by itself and never move two
+points farther apart (`SampleMechanism.keeps_distances`); otherwise neighbours might stop being neighbours, and nothing
+is guaranteed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Chain(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the first member that makes one, if those before it do no harm."""
+        """The guarantee of the first member that makes one, if those before it do no harm."""
         return _promise(self.members, [member.guarantee for member in self.members])
 
     @property
@@ -66,12 +66,12 @@ class Chain(SampleMechanism):
 
     @property
     def turned(self) -> int:
-        """Which member the knob turns: the first that has one."""
+        """Which member the privacy level turns: the first that has one."""
         return [member.can_change for member in self.members].index(True)
 
     @property
     def knob(self) -> dict[str, Fraction]:
-        """The numbers of the member that the knob turns."""
+        """The numbers of the member that the privacy level turns."""
         return self.members[self.turned].knob if self.can_change else {}
 
     def start(self, noise: NoiseSource) -> Veil:
@@ -161,7 +161,7 @@ class _Chained(Veil):
 
     @property
     def promise(self) -> Chain:
-        """The mechanism as the knob has it now."""
+        """The mechanism at its current privacy level."""
         return replace(self.mechanism, members=tuple(veil.promise for veil in self._veils))
 
     def _change(self, t: float, changed: Chain) -> None:
@@ -170,7 +170,7 @@ class _Chained(Veil):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise that this stream keeps, with the knob as it stands."""
+        """The guarantee that this stream keeps, with the privacy level as it stands."""
         return _promise([veil.mechanism for veil in self._veils], [veil.guarantee for veil in self._veils])
 
     @property

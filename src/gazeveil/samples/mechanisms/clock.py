@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The default for Kaleido's promise: noisy points on a public clock, and a filter that knows how eyes move.
+"""The default for Kaleido's guarantee: noisy points on a public clock, and a filter that knows how eyes move.
 
 Gaze is never looked at to decide when to publish; that is what makes every test dear. A few ticks a window, chosen in
 advance, get planar Laplace noise; between them the filter's estimate goes out. Proof: docs/proofs/gaze-stream.md.

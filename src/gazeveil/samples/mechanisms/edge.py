@@ -21,9 +21,9 @@ RULES = ("clamp", "reflect")
 class EdgeRule(SampleMechanism):
     """Bring every point into the space.
 
-    Promise: none by itself; points inside pass as they are. Behind a veil with a promise it is post-processing. Before
-    one it does no harm either: every point goes by itself, and no two end up farther apart than they were. Clamping
-    piles points up at the edges; folding back does not. Missing gaze stays missing.
+    Guarantee: none by itself; points inside pass as they are. Behind a veil with a guarantee it is post-processing.
+    Before one it does no harm either: every point goes by itself, and no two end up farther apart than they were.
+    Clamping piles points up at the edges; folding back does not. Missing gaze stays missing.
 
     Attributes:
         rule: ``clamp`` moves a point to the nearest edge, ``reflect`` folds it back inside.
@@ -42,7 +42,7 @@ class EdgeRule(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven("points inside the edges pass as they are")
 
     def start(self, noise: NoiseSource) -> Veil:

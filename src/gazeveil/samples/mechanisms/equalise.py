@@ -29,7 +29,7 @@ class EqualFixations(SampleMechanism):
     What it protects: two streams whose fixations settle at the same times in the same places give the same output,
     however long each of them lasts, and whatever the eye did in between. What it does not: where fixations are, how
     many there are, and when each begins. The time from one beginning to the next still bounds how long a fixation
-    can have been. So no promise of ours is made. Where gaze is missing, nothing is found, and what is shown stays.
+    can have been. So no guarantee of ours is made. Where gaze is missing, nothing is found, and what is shown stays.
 
     Attributes:
         show: T, how long each fixation is shown, in seconds.
@@ -59,8 +59,8 @@ class EqualFixations(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
-        return Unproven("durations are equal, but places and beginnings of fixations are told (Kaleido, section 8)")
+        """Nothing is guaranteed."""
+        return Unproven("durations are equal, but places and beginnings of fixations are released (Kaleido, section 8)")
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""

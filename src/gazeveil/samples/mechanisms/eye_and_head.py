@@ -113,7 +113,7 @@ class EyeAndHead(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise, for gaze and head together."""
+        """Kaleido's guarantee, for gaze and head together."""
         return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit, self.head_radius)
 
     @property

@@ -25,9 +25,9 @@ from gazeveil.types import FloatArray
 class GaussianNoise(SampleMechanism):
     """Add independent Gaussian noise to each coordinate of each sample.
 
-    Promise: none. During a fixation of T samples the mean of them has only 1/√T of the noise (erratum W5), and any
-    promise about a stretch of gaze would have to pay for every sample in it. Where gaze is missing, the last gaze seen
-    gets fresh noise. The noise is exact and lies on a lattice of 64 to 128 steps to σ, to which gaze is rounded.
+    Guarantee: none. During a fixation of T samples the mean of them has only 1/√T of the noise (erratum W5), and any
+    guarantee about a stretch of gaze would have to pay for every sample in it. Where gaze is missing, the last gaze
+    seen gets fresh noise. The noise is exact and lies on a lattice of 64 to 128 steps to σ, to which gaze is rounded.
 
     Attributes:
         sigma: The noise's standard deviation in degrees; in a room, in its own unit.
@@ -50,7 +50,7 @@ class GaussianNoise(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven("noise that is new with every sample averages out over a fixation (W5)")
 
     def start(self, noise: NoiseSource) -> Veil:

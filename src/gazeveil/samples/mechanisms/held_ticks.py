@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noisy points on a public clock, held in between: Kaleido's promise in two and in three dimensions.
+"""Noisy points on a public clock, held in between: Kaleido's guarantee in two and in three dimensions.
 
 In two dimensions this is `clock` without its filter; use that. It is here for points in a room, which have no other
-veil with a promise. Proof: docs/proofs/held-ticks.md.
+veil with a guarantee. Proof: docs/proofs/held-ticks.md.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class HeldTicks(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise."""
+        """Kaleido's guarantee."""
         return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
 
     @property
@@ -102,7 +102,7 @@ class HeldTicks(SampleMechanism):
 
     @property
     def fixed(self) -> str:
-        """The promise can be changed at any time."""
+        """The guarantee can be changed at any time."""
         return ""
 
     def start(self, noise: NoiseSource) -> _Ticking:
@@ -157,11 +157,11 @@ class _Ticking(Veil):
         self._scale = float(self._steps)
 
     def _change(self, t: float, changed: HeldTicks) -> None:
-        """Go on with another promise.
+        """Go on with another guarantee.
 
         After the latest point nothing is released for as long as a window lasts, the old or the new one, whichever is
-        longer: so no window holds points of two promises. Nor is anything until the old windows that began before the
-        change are over: their gaze was promised the old one.
+        longer: so no window holds points of two guarantees. Nor is anything until the old windows that began before the
+        change are over: their gaze was guaranteed the old one.
         """
         now = round(t * 1e6)
         if self._numbers[SEEN]:
@@ -175,7 +175,7 @@ class _Ticking(Veil):
 
     @one_thread
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows for the samples to come: no window on it holds more than is promised."""
+        """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
         wall = in_microseconds(now)
         if self._anchor_wall == NEVER:  # of a stream that moved here the clock is not known: take it as just now
             self._anchor_wall = wall
@@ -250,7 +250,7 @@ class _Ticking(Veil):
         return self._recent[-1] + passed
 
     def _due(self) -> float:
-        """Return the first moment of the next point: the last but so many must have left the closed window."""
+        """Return the first moment of the next point: the last but this many must have left the closed window."""
         free, last = max(self._recent[0] + self._apart + 1, self._pause), self._recent[-1]
         if last == NEVER:
             return free

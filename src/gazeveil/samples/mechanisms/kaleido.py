@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kaleido (Li, Chowdhury, Fawaz, Kim 2021), made sound: publish when a private test says that gaze has moved.
+"""Kaleido (Li, Chowdhury, Fawaz, Kim 2021), corrected: publish when a private test says that gaze has moved.
 
 Corrected are the noise of the tests, which must grow with the radius (K1), the number of tests in a window (K2), and
-windows, which are of time instead of samples (K3). The knob is accounted for (K4). Proof: docs/proofs/gaze-stream.md.
+windows, which are of time instead of samples (K3). The privacy level is accounted for (K4). Proof:
+docs/proofs/gaze-stream.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kaleido's algorithm 1 to the letter, to compare with. It does not keep its promise (errata K1, K2, K3)."""
+"""Kaleido's algorithm 1 to the letter, to compare with. It does not keep its guarantee (errata K1, K2, K3)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REASON = (
 class KaleidoAsPublished(StreamMechanism):
     """Tests with noise of scale 1 / ε_test, releases with half of what is left of a window counted in samples.
 
-    Promise: none; with ``radius`` in pixels the tests lose about ``radius`` times what the paper says.
+    Guarantee: none; with ``radius`` in pixels the tests lose about ``radius`` times what the paper says.
 
     Attributes:
         h: One h-th of a window's budget goes to its tests.
@@ -47,7 +47,7 @@ class KaleidoAsPublished(StreamMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven(REASON, unit=self.claimed.unit)
 
     @property
@@ -62,11 +62,11 @@ class KaleidoAsPublished(StreamMechanism):
 
     @property
     def fixed(self) -> str:
-        """The paper has no accounting for a knob that is turned."""
+        """The paper has no accounting for a privacy level that is turned."""
         return "Kaleido as published does not say what a change costs (K4); 'kaleido' does"
 
     def plan(self) -> Plan:
-        """Return what the algorithm spends; its windows are so many samples long."""
+        """Return what the algorithm spends; its windows are this many samples long."""
         rule = self._rule()
         samples = round(self.window * self.rate_hz)
         if samples < 1:

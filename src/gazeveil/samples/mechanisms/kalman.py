@@ -19,8 +19,8 @@ from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 class KalmanSmoothing(SampleMechanism):
     """Release what a filter believes that takes every sample for a noisy one.
 
-    Promise: none. The filter's gains follow from the time stamps, which are public, so every step can be undone
-    (compare erratum W3). Behind a veil with a promise it is post-processing and costs nothing. Where gaze is missing,
+    Guarantee: none. The filter's gains follow from the time stamps, which are public, so every step can be undone
+    (compare erratum W3). Behind a veil with a guarantee it is post-processing and costs nothing. Where gaze is missing,
     the belief stays and the next sample counts for more.
 
     Attributes:
@@ -42,7 +42,7 @@ class KalmanSmoothing(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven("a known filter can be undone step by step (W3)")
 
     def start(self, noise: NoiseSource) -> Veil:

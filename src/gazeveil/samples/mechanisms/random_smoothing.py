@@ -25,7 +25,7 @@ from gazeveil.types import FloatArray
 class RandomSmoothing(SampleMechanism):
     """Smooth as `LinearSmoothing` does, but give every sample a secret weight and start from secret points.
 
-    Promise: none is proven. The exact inverse of plain smoothing needs the weights. What a random start hides is gone
+    Guarantee: none is proven. The exact inverse of plain smoothing needs the weights. What a random start hides is gone
     after a few windows, because the filter forgets it. Where gaze is missing, the last gaze seen enters the window
     again, with a weight of its own.
 
@@ -50,8 +50,8 @@ class RandomSmoothing(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
-        return Unproven("nobody has proven what random weights and a random start hide (W3)")
+        """Nothing is guaranteed."""
+        return Unproven("there is no proof of what random weights and a random start hide (W3)")
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""

@@ -33,7 +33,7 @@ class Rotation(SampleMechanism):
 
     Which one and for how long is drawn from the noise and never depends on gaze. Every turn starts afresh, so a window
     of gaze that meets the end of one turn and the beginning of the next is paid for twice. If all members make the same
-    `GazeStreamDP` promise for a window shorter than a turn, the rotation promises it with twice the ε
+    `GazeStreamDP` guarantee for a window shorter than a turn, the rotation guarantees it with twice the ε
     (docs/proofs/veil-combinators.md); otherwise nothing. Missing gaze is treated by the member whose turn it is.
 
     Attributes:
@@ -63,24 +63,24 @@ class Rotation(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Twice the members' promise where they agree on one."""
+        """Twice the members' guarantee where they agree on one."""
         promises = [member.guarantee for member in self.members]
         reasons = [reason for promise in promises if isinstance(promise, Unproven) for reason in promise.reasons]
         if reasons:
             return Unproven(reasons)
         streams = [promise for promise in promises if isinstance(promise, GazeStreamDP)]
         if len(streams) < len(promises) or len({promise.unit for promise in streams}) > 1:
-            return Unproven("the members of the rotation promise different things")
+            return Unproven("the members of the rotation guarantee different things")
         first = streams[0]
         if first.window >= self.least:
-            return Unproven("a window of the promise may meet more than two turns of the rotation")
+            return Unproven("a window of the guarantee may meet more than two turns of the rotation")
         largest = max(promise.epsilon for promise in streams)
         return GazeStreamDP(2 * largest, first.window, first.radius, first.radius_unit)
 
     @property
     def fixed(self) -> str:
-        """A window may meet two turns, and the promise counts on both having the same numbers."""
-        return "turns before and after a change would share a window, and nobody accounts for that"
+        """A window may meet two turns, and the guarantee counts on both having the same numbers."""
+        return "turns before and after a change would share a window, which is not accounted for"
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""

@@ -25,7 +25,7 @@ STARTS = ("first", "zeros")
 class LinearSmoothing(SampleMechanism):
     """Release the mean of the latest ``window`` samples, weighted 1 for the oldest up to ``window`` for the newest.
 
-    Promise: none. The filter is known and has an exact, stable inverse (erratum W3; `gazeveil.samples.inverse`). The
+    Guarantee: none. The filter is known and has an exact, stable inverse (erratum W3; `gazeveil.samples.inverse`). The
     window is Algorithm 1's, not that of the paper's formula, which has one sample more (W1). Output lags by a third of
     the window. Where gaze is missing, the last gaze seen enters the window again.
 
@@ -49,7 +49,7 @@ class LinearSmoothing(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven("a known filter that has an exact inverse hides nothing from those who know it (W3)")
 
     def start(self, noise: NoiseSource) -> Veil:

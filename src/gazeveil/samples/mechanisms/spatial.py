@@ -22,8 +22,8 @@ POINTS_PER_DEGREE = 2160 / 180
 class SpatialGrid(SampleMechanism):
     """Give all gaze in a cell the same point.
 
-    Promise: none. The map is fixed and known, so whoever sees the cell knows that gaze was in it, and when it moved to
-    the next. Where gaze is missing, the last gaze seen stays.
+    Guarantee: none. The map is fixed and known, so whoever sees the cell knows that gaze was in it, and when it moved
+    to the next. Where gaze is missing, the last gaze seen stays.
 
     Attributes:
         factor: L: a cell is L points of a grid of 2160 points over 180 degrees, that is, L / 12 degrees wide. In a
@@ -51,8 +51,8 @@ class SpatialGrid(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
-        return Unproven("a grid that is known and fixed tells which cell gaze is in, and when it leaves (W4)")
+        """Nothing is guaranteed."""
+        return Unproven("a known, fixed grid reveals which cell gaze is in, and when it leaves (W4)")
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""

@@ -22,11 +22,11 @@ MOST = 10**6
 class TemporalHold(SampleMechanism):
     """Let every ``keep_every``-th point through and repeat it until the next.
 
-    Promise: none. The points that pass are true gaze. Where gaze is missing when a point is due, the last gaze seen
+    Guarantee: none. The points that pass are true gaze. Where gaze is missing when a point is due, the last gaze seen
     is repeated instead.
 
     Attributes:
-        keep_every: K: one point of so many passes.
+        keep_every: K: one point of this many passes.
     """
 
     name: ClassVar[str] = "temporal"
@@ -43,7 +43,7 @@ class TemporalHold(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
+        """Nothing is guaranteed."""
         return Unproven("the points that pass are true gaze (temporal downsampling, Wilson 2024)")
 
     def start(self, noise: NoiseSource) -> Veil:

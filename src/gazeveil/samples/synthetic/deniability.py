@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The test of plausible deniability (Bindschaedler 2017), counted in people (David-John 2023).
+"""The test of plausible deniability (Bindschaedler 2017), counted in participants (David-John 2023).
 
-Chances are sorted into buckets: bucket i has γ^-(i+1) < p <= γ^-i. What was made from one person's event may be
-released if at least k - 1 other people have an event that would have made it with a chance in the same bucket. All in
-logarithms: the chance of a fixation of a hundred samples is no positive float.
+Chances are sorted into buckets: bucket i has γ^-(i+1) < p <= γ^-i. What was made from one participant's event may be
+released if at least k - 1 other participants have an event that would have made it with a chance in the same bucket.
+All in logarithms: the chance of a fixation of a hundred samples is no positive float.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def deniable(seeds: FloatArray, others: FloatArray, owners: IntArray, k: int, ga
         seeds: The logarithm of the chance that its own event made each.
         others: The same for the events of others: made events by others' events.
         owners: Whose each of the others' events is.
-        k: How many people must be able to have made it, its own among them.
+        k: How many participants must be able to have made it, its own among them.
         gamma: How far their chances may differ, as a factor.
     """
     if not len(owners):

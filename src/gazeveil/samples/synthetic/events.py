@@ -22,7 +22,7 @@ THRESHOLD: Final = 50.0
 SHORTEST_S: Final = 0.04
 """Seconds: a slow stretch so long is a fixation."""
 _LEAST_S, _STEPS, _TICK = 0.02, 4.2, 1e-9
-"""Velocities are fitted over this time and so many samples at least, since a slow tracker's noise is fast."""
+"""Velocities are fitted over this time and this many samples at least, since a slow tracker's noise is fast."""
 
 FIXATION, SACCADE = 0, 1
 

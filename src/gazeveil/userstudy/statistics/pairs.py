@@ -83,7 +83,7 @@ def _legendre() -> tuple[FloatArray, FloatArray]:
 
 
 def bayes_for_none(t: float, people: int, scale: float = USUAL_SCALE) -> float:
-    """Return the Bayes factor for no difference, from t of the differences of so many participants."""
+    """Return the Bayes factor for no difference, from t of the differences of this many participants."""
     degrees = people - 1
     none = -(degrees + 1) / 2 * math.log1p(t**2 / degrees)
     # g = tan²: the integral over all g becomes one over a quarter of a circle, smooth at both of its ends

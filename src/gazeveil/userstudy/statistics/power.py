@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many participants a study needs: the chance to find a difference that is there.
 
-For pairs by t the power is exact. For Wilcoxon's ranks it is that of t with 3/π times as many people, which is how
-much ranks lose where t is best (Lehmann 1975); where it is not, they lose less or win. Holm's first step is the
-strictest, so its level is taken for all comparisons. With few people even differences that all have one sign are not
-rare enough for it: nothing is found then, however large it is.
+For pairs by t the power is exact. For Wilcoxon's ranks it is that of t with 3/π times as many participants, which is
+how much ranks lose where t is best (Lehmann 1975); where it is not, they lose less or win. Holm's first step is the
+strictest, so its level is taken for all comparisons. With few participants even differences that all have one sign are
+not rare enough for it: nothing is found then, however large it is.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def participants_for(
 def smallest_difference(
     participants: int, wanted: float = 0.8, *, comparisons: int = 1, level: float = 0.05, ranks: bool = True
 ) -> float | None:
-    """Return the d that so many participants find with the wanted power; nothing if they are too few for any."""
+    """Return the d that this many participants find with the wanted power; nothing if they are too few for any."""
     low, high = 0.0, 50.0
     if power(high, participants, comparisons=comparisons, level=level, ranks=ranks) < wanted:
         return None

@@ -22,7 +22,7 @@ from gazeveil.userstudy.statistics._tails import above_chi_square, above_normal
 LEAST_PAIRS = 2
 LEAST_CONDITIONS = 3
 _DIGITS = 12
-"""Differences count to so many digits of the largest number."""
+"""Differences count to this many digits of the largest number."""
 
 
 def average_ranks(values: FloatArray) -> FloatArray:

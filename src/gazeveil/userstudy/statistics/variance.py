@@ -48,7 +48,8 @@ class Effect:
     p_corrected: float
     """With degrees of freedom times Greenhouse and Geisser's factor."""
     mauchly_p: float
-    """How likely such contrasts are if they are spherical; 1 with one degree of freedom, NaN with too few people."""
+    """How likely such contrasts are if they are spherical; 1 with one degree of freedom, NaN with too few participants.
+    """
     partial_eta_squared: float
     generalised_eta_squared: float
 

@@ -191,7 +191,7 @@ def _two_means(x: FloatArray, y: FloatArray, side: IntArray) -> None:
 def restlessness(x: FloatArray, y: FloatArray, width: int) -> FloatArray:
     """Return for every sample how sharply gaze splits into two places around it; NaN where it is missing.
 
-    Every window of so many samples is parted into two groups. How often neighbours belong to different ones is
+    Every window of this many samples is parted into two groups. How often neighbours belong to different ones is
     counted: noise makes many changes, a saccade one. The changes of a window share one point, and a sample gets the
     mean of what its windows gave to it.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What similar means: scores of different people before one scene, and of random scanpaths."""
+"""What similar means: scores of different participants before one scene, and of random scanpaths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def random_scanpath(
     Args:
         rng: From where chance comes.
         fixations: How many.
-        box: Left, top, right, bottom of the plane.
+        box: Left, top, right, bottom of the viewing plane.
         seconds: Durations to draw from.
 
     Raises:
@@ -52,7 +52,7 @@ def random_scanpath(
 def between_people(
     paths: Sequence[Scanpath], size: tuple[float, float], simplify: Simplify | None = None
 ) -> FloatArray:
-    """Return for everybody the mean scores with all others, in the order of `DIMENSIONS`; NaN without any other."""
+    """Return for everyone the mean scores with all others, in the order of `DIMENSIONS`; NaN without any other."""
     scores = np.full((len(paths), len(paths), len(DIMENSIONS)), np.nan)
     for row, one in enumerate(paths):
         for column in range(row):

@@ -52,7 +52,7 @@ class Simplify:
     Attributes:
         angle_deg: Two saccades with a smaller angle, if the fixation between them is short.
         seconds: A fixation is short if it lasts less.
-        length: A saccade that is shorter (in the unit of the plane), if a fixation beside it is short.
+        length: A saccade that is shorter (in the unit of the viewing plane), if a fixation beside it is short.
     """
 
     angle_deg: float = 45.0
@@ -72,17 +72,17 @@ def multimatch(
     Args:
         one: Some scanpath.
         other: Another, in the same unit.
-        size: Width and height of the plane in that unit; its diagonal is the longest difference.
+        size: Width and height of the viewing plane in that unit; its diagonal is the longest difference.
         simplify: What to join beforehand; nothing by default.
 
     Raises:
-        OptionError: If the plane has no size.
+        OptionError: If the viewing plane has no size.
     """
     from gazeveil.utility.scanpaths._scanpath_kernels import differences  # noqa: PLC0415  (loads numba)
 
     diagonal = math.hypot(*size)
     if not (math.isfinite(diagonal) and min(size) > 0):
-        raise OptionError(f"the plane must have a width and a height, not {size}")
+        raise OptionError(f"the viewing plane must have a width and a height, not {size}")
     if min(len(one), len(other)) < FEWEST:
         return MultiMatch(*[math.nan] * len(DIMENSIONS))
     medians = differences(*_saccades(one, simplify), *_saccades(other, simplify))

@@ -14,10 +14,10 @@ from gazeveil.types import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scanpath:
-    """Where somebody looked and for how long, in order; it may be empty.
+    """Where a participant looked and for how long, in order; it may be empty.
 
     Attributes:
-        x: Across, in the unit of the plane.
+        x: Across, in the unit of the viewing plane.
         y: Down.
         seconds: How long each fixation lasted.
     """

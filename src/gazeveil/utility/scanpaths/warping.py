@@ -14,7 +14,7 @@ from gazeveil.utility.scanpaths.path import Scanpath
 
 
 def warped_distance(one: Scanpath, other: Scanpath) -> float:
-    """Return the distance of two scanpaths in the unit of the plane.
+    """Return the distance of two scanpaths in the unit of the viewing plane.
 
     Every fixation meets at least one of the other scanpath, in order. The smallest sum of distances of what meets is
     divided by the number of fixations in both, so that long scanpaths are not far from others for their length alone.

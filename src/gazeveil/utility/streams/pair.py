@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A stream before and after its veil, and the registry of what can be measured on the two.
+"""A stream before and after its mechanism, and the registry of what can be measured on the two.
 
 **What is missing.** A sample is compared where both gave gaze. Where the tracker had lost the eye there is no truth, so
-whatever the veil says there is neither right nor wrong. Where the veil gives nothing though there was gaze, the sample
-is not compared either, but `Pair.answered` tells how many there were: a veil that is silent when it is hard would look
-good otherwise. A metric without anything to measure is NaN, never 0.
+whatever the mechanism says there is neither right nor wrong. Where the mechanism gives nothing though there was gaze,
+the sample is not compared either, but `Pair.answered` tells how many there were: a mechanism that is silent when it is
+hard would look good otherwise. A metric without anything to measure is NaN, never 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gazeveil.registry import Registry
 from gazeveil.types import BoolArray, FloatArray
 
 COLUMNS, ROWS = 4, 3
-"""Where nobody drew areas of interest, the plane is cut into so many."""
+"""Where nobody drew areas of interest, the viewing plane is cut into this many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,8 +34,8 @@ class Pair:
 
     Attributes:
         raw: What the tracker gave.
-        veiled: What the veil made of it, on the same plane and at the same times.
-        aois: Areas of interest; without them, a plane with edges is cut into 4 x 3.
+        veiled: What the mechanism made of it, on the same viewing plane and at the same times.
+        aois: Areas of interest; without them, a viewing plane with edges is cut into 4 x 3.
         both: Where both have gaze.
     """
 
@@ -53,7 +53,7 @@ class Pair:
             )
         object.__setattr__(self, "veiled", self.veiled.to(self.raw.geometry.unit))
         if self.veiled.geometry != self.raw.geometry:
-            raise InputError(f"raw is {self.raw.geometry}, veiled is {self.veiled.geometry}: two planes")
+            raise InputError(f"raw is {self.raw.geometry}, veiled is {self.veiled.geometry}: two viewing planes")
         if self.aois is None:
             object.__setattr__(self, "aois", even_areas(self.raw.geometry))
         object.__setattr__(self, "both", self.raw.tracked & self.veiled.tracked)
@@ -70,7 +70,7 @@ class Pair:
 
     @property
     def answered(self) -> float:
-        """Share of the samples with gaze for which the veil gave gaze too; NaN if there were none."""
+        """Share of the samples with gaze for which the mechanism gave gaze too; NaN if there were none."""
         seen = int(self.raw.tracked.sum())
         return int(self.both.sum()) / seen if seen else math.nan
 
@@ -90,7 +90,7 @@ METRICS: Registry[StreamMetric] = Registry("stream metric", package="gazeveil.ut
 
 
 def even_areas(plane: Geometry) -> AreasOfInterest | None:
-    """Return the plane cut into 4 x 3 areas; None if it has no edges."""
+    """Return the viewing plane cut into 4 x 3 areas; None if it has no edges."""
     try:
         left, top, right, bottom = plane.extent()
     except GeometryError:

@@ -17,7 +17,7 @@ class VeilError:
 
     Attributes:
         samples: Samples that were compared.
-        answered: Share of the samples with gaze for which the veil gave gaze too.
+        answered: Share of the samples with gaze for which the mechanism gave gaze too.
         rmse_px: Root mean square distance in pixels.
         rmse_deg: The same as an angle.
         centre_rmse_px: What "always the centre" would have.
@@ -63,11 +63,11 @@ def veil_error(raw: Recording, veiled: Recording, aois: AreasOfInterest | None =
 
     Args:
         raw: As it came from the tracker.
-        veiled: What a veil made of it, sample by sample.
-        aois: Areas of interest; without them the plane is cut into 4 x 3.
+        veiled: What a mechanism made of it, sample by sample.
+        aois: Areas of interest; without them the viewing plane is cut into 4 x 3.
 
     Raises:
-        InputError: If the two do not run in step, or lie on different planes.
+        InputError: If the two do not run in step, or lie on different viewing planes.
     """
     pair = Pair(raw, veiled, aois)
     measured = {name: METRICS[name](pair) for name in METRICS.names() if name in VeilError.__dataclass_fields__}

@@ -47,7 +47,7 @@ TUNING = {
 }
 """The fastest of those tried on an H200, by the type that outputs are kept in."""
 SHARES = 64
-"""Gradients of weights are summed over so many shares of the windows, then over the shares."""
+"""Gradients of weights are summed over this many shares of the windows, then over the shares."""
 _LARGEST = 2**31 - 1  # places are counted in 32 bits
 
 

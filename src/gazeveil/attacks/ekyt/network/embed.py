@@ -122,9 +122,9 @@ def unit_rows(embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
 def nearest_is_right(
     embeddings: NDArray[np.float32], labels: NDArray[np.int64], session: NDArray[np.int32]
 ) -> tuple[float, float]:
-    """Return how often the nearest window of an earlier session is of the same person, and what guessing would give.
+    """Return how often the nearest window of an earlier session is of the same participant, and the chance level.
 
-    Windows of everybody's last session ask; those of all other sessions answer.
+    Windows of each participant's last session ask; those of all other sessions answer.
     """
     asks = session == session.max(initial=0)
     if asks.all() or not asks.any():

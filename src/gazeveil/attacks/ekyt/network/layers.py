@@ -75,7 +75,7 @@ class Embedder(torch.nn.Module):  # type: ignore[misc]
 
 
 class Classifier(torch.nn.Module):  # type: ignore[misc]
-    """Embeddings in, one logit per training person out; used in training only.
+    """Embeddings in, one logit per training participant out; used in training only.
 
     Names in its state: ``norm.*`` (128 channels), ``linear.weight`` (classes, 128), ``linear.bias``.
     """

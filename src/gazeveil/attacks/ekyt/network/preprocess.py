@@ -95,7 +95,7 @@ def derivative(signal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def window_samples(seconds: float, rate_hz: float) -> int:
-    """Return how many samples a window of so many seconds has."""
+    """Return how many samples a window of this many seconds has."""
     samples = round(seconds * rate_hz) if math.isfinite(seconds) and math.isfinite(rate_hz) else 0
     if samples < 2 * HALF_WINDOW + 1:
         raise OptionError(f"a window of {seconds!r} s at {rate_hz!r} Hz is shorter than 7 samples")

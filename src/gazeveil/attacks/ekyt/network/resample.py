@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 LARGEST_FACTOR: Final = 8
 GAP_PERIODS: Final = 2.5
-"""Samples farther apart than so many periods have a gap between them."""
+"""Samples farther apart than this many periods have a gap between them."""
 _ORDER: Final = 8
 _RIPPLE_DB: Final = 0.05
 _CUTOFF: Final = 0.8

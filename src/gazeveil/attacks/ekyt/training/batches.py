@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which windows go together: 16 people of 16 windows each a batch, and folds of people for the four models.
+"""Which windows go together: 16 participants of 16 windows each a batch, and folds of participants for the four models.
 
 What an epoch draws depends on the seed and on the epoch's number alone, so that a resumed run goes on as it would have.
 """
@@ -25,12 +25,12 @@ def epoch_batches(
 ) -> NDArray[np.int64]:
     """Return the window numbers of one epoch's batches, (batches, classes times each).
 
-    A person with fewer than ``each`` windows has some of them twice. There are as many batches as the windows would
-    fill, and at least one. With fewer people than ``classes`` a batch is smaller.
+    A participant with fewer than ``each`` windows has some of them twice. There are as many batches as the windows
+    would fill, and at least one. With fewer participants than ``classes`` a batch is smaller.
     """
     people, counts = np.unique(labels, return_counts=True)
     if len(people) < 2:
-        raise InputError("telling people apart takes at least two of them")
+        raise InputError("telling participants apart takes at least two of them")
     classes = min(classes, len(people))
     generator = torch.Generator().manual_seed(_mixed(seed, epoch))
     batches = max(1, len(labels) // (classes * each))
@@ -45,10 +45,10 @@ def epoch_batches(
 
 
 def balanced_folds(labels: NDArray[np.int64], folds: int) -> list[list[int]]:
-    """Return the people of each fold: nobody in two, and folds of about the same number of windows."""
+    """Return the participants of each fold: nobody in two, and folds of about the same number of windows."""
     people, counts = np.unique(labels, return_counts=True)
     if not 1 <= folds <= len(people):
-        raise InputError(f"{len(people)} people cannot be dealt into {folds} folds")
+        raise InputError(f"{len(people)} participants cannot be dealt into {folds} folds")
     dealt: list[list[int]] = [[] for _ in range(folds)]
     filled = [0] * folds
     for index in np.argsort(-counts, kind="stable"):

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze of many people as training takes it: velocities in a compact file, and windows with labels in memory.
+"""Gaze of many participants as training takes it: velocities in a compact file, and windows with labels in memory.
 
-A file is a ``.npz`` of plain arrays; several files (other people in each) load as one:
+A file is a ``.npz`` of plain arrays; several files (other participants in each) load as one:
 
 ===============  ==============  ==================================================================
 ``velocity``     int16 (2, all)  all recordings one after another, in steps of ``quantum``; -32768 is missing
@@ -10,7 +10,7 @@ A file is a ``.npz`` of plain arrays; several files (other people in each) load 
 ``lengths``      int64 (r,)      samples of each recording
 ``person``       int32 (r,)      whose it is: an index into ``names``
 ``session``      int32 (r,)      on which day
-``names``        str (people,)   everybody in the file
+``names``        str (participants,)   everyone in the file
 ``rate_hz``      float64         the constant rate
 ``about``        str             how the data came about, as JSON
 ===============  ==============  ==================================================================
@@ -40,13 +40,13 @@ MISSING: Final = np.iinfo(np.int16).min
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Velocities:
-    """Recordings of many people at one rate.
+    """Recordings of many participants at one rate.
 
     Attributes:
         recordings: One (2, samples) array each, int16 in steps of ``quantum`` deg/s; -32768 is missing.
-        person: Index into ``names`` of each recording's person.
+        person: Index into ``names`` of each recording's participant.
         session: Session of each recording.
-        names: Everybody.
+        names: Everyone.
         rate_hz: The constant rate.
         about: How the data came about.
         quantum: deg/s per step.
@@ -62,9 +62,9 @@ class Velocities:
 
     def __post_init__(self) -> None:
         if not len(self.recordings) == len(self.person) == len(self.session):
-            raise InputError("every recording needs a person and a session")
+            raise InputError("every recording needs a participant and a session")
         if len(self.person) and not 0 <= int(self.person.min()) <= int(self.person.max()) < len(self.names):
-            raise InputError("a recording belongs to a person without a name")
+            raise InputError("a recording belongs to a participant without a name")
 
     def __len__(self) -> int:
         return len(self.recordings)
@@ -104,7 +104,7 @@ class Windows:
 
     Attributes:
         velocity: (n, 2, samples) float16 or float32 in deg/s, clamped to ±1000, not yet scaled; NaN where missing.
-        labels: (n,) integers, one number per person.
+        labels: (n,) integers, one number per participant.
         session: (n,) session of each window; training does not look at it.
         rate_hz: The rate.
     """
@@ -134,7 +134,7 @@ class Windows:
         return self.samples / self.rate_hz
 
     def of(self, people: Iterable[int]) -> Windows:
-        """Return the windows of these people only."""
+        """Return the windows of these participants only."""
         kept = np.isin(self.labels, np.array(sorted(people), dtype=np.int64))
         return Windows(self.velocity[kept], self.labels[kept], self.session[kept], self.rate_hz)
 
@@ -155,7 +155,7 @@ def unpacked(steps: NDArray[np.int16], quantum: float = QUANTUM) -> NDArray[np.f
 
 
 def load(paths: Sequence[Path]) -> Velocities:
-    """Read one or more files of velocities; the same name in two files is the same person."""
+    """Read one or more files of velocities; the same name in two files is the same participant."""
     if not paths:
         raise InputError("no file of velocities was given")
     parts = [_load(Path(path)) for path in paths]

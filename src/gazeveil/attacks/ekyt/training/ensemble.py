@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Four models from four folds of people: each is trained without one fold and judged on it, all speak as one."""
+"""Four models from four folds of participants: each is trained without one fold and judged on it, all speak as one."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def train_ensemble(
     resume: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> Model:
-    """Train a model of so many embedders; a single one is trained on everybody.
+    """Train a model of this many embedders; a single one is trained on everyone.
 
     Args:
-        windows: Everybody's windows.
+        windows: Each participant's windows.
         recipe: How; fold ``i`` has the seed ``recipe.seed + i``.
         folds: How many embedders.
         data: What to note about the data.
@@ -54,7 +54,7 @@ def train_ensemble(
     people = sorted({int(label) for label in windows.labels})
     held_out = balanced_folds(windows.labels, folds) if folds > 1 else [[]]
     if min(len(people) - len(fold) for fold in held_out) < 2:
-        raise InputError(f"{len(people)} people in {folds} folds leave fewer than two to train on")
+        raise InputError(f"{len(people)} participants in {folds} folds leave fewer than two to train on")
     trained: list[Trained] = []
     scores: list[dict[str, Any]] = []
     for number, fold in enumerate(held_out):
@@ -108,7 +108,7 @@ def _shifted(tell: Callable[[int, int], None] | None, number: int, folds: int) -
 
 
 def _judged(trained: Trained, others: Windows, device: str, block: MakeBlock) -> dict[str, Any]:
-    """Return how well a fold's people, unseen in its training, are found again in another session."""
+    """Return how well a fold's participants, unseen in its training, are found again in another session."""
     every = max(1, -(-len(others) // _JUDGED))
     alone = Ensemble(Model((trained.fold,), others.rate_hz, others.seconds, {}), device, block)
     share, chance = nearest_is_right(

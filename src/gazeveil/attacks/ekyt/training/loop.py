@@ -46,8 +46,8 @@ class Recipe:
         seed: Weights and batches follow from it.
         device: ``cpu`` or ``cuda``.
         precision: ``fp32``, or ``bf16`` for bfloat16 inside the network.
-        classes: People a batch.
-        each: Windows a person in a batch.
+        classes: Participants a batch.
+        each: Windows a participant in a batch.
         highest_rate: Peak of the learning rate.
     """
 
@@ -61,7 +61,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.classes < 2 or self.each < 2:
-            raise OptionError("training takes at least 1 epoch, and batches of 2 people with 2 windows each")
+            raise OptionError("training takes at least 1 epoch, and batches of 2 participants with 2 windows each")
         if self.seed < 0:
             raise OptionError(f"a seed is a whole number from 0 up, not {self.seed}")
         if self.precision not in ("fp32", "bf16"):
@@ -141,10 +141,10 @@ def train(
     """Train one embedder.
 
     Args:
-        windows: The training people.
+        windows: The training participants.
         recipe: How.
-        validation: Other people; their multi-similarity is noted now and then, and decides nothing.
-        validate_every: After how many epochs it is noted, beside the last.
+        validation: Other participants; their multi-similarity is recorded now and then, and decides nothing.
+        validate_every: After how many epochs it is recorded, beside the last.
         block: Makes the dense block; see `layers`.
         make_step: Makes the step; see `Step`.
         checkpoint: Where to keep the state; removed by nobody.
@@ -175,7 +175,7 @@ def train(
         if not math.isfinite(loss):
             raise InputError(
                 f"training went astray in epoch {epoch + 1}: the loss is {loss}",
-                hint="train with fp32, or on more people",
+                hint="train with fp32, or on more participants",
             )
         point = {"epoch": epoch + 1, "rate": rate, "loss": loss}
         last = epoch + 1 == recipe.epochs
@@ -213,7 +213,7 @@ class _State:
         arrays, about = load_arrays(path, "checkpoint")
         if about["training"] != self.fingerprint:
             raise OptionError(
-                f"{path} was kept by another training", hint="resume with the same data and options, or start anew"
+                f"{path} was kept by another training", hint="resume with the same data and options, or start again"
             )
         tensors = {name: torch.from_numpy(values) for name, values in arrays.items()}
         for part, module in self.modules.items():
@@ -254,7 +254,7 @@ def _scaled(windows: Windows, mean: float, sd: float, device: Any) -> Any:
 
 
 def _held_out(windows: Windows, mean: float, sd: float, recipe: Recipe, device: Any) -> list[tuple[Any, Any]]:
-    """Return a few fixed batches of other people."""
+    """Return a few fixed batches of other participants."""
     rows = epoch_batches(windows.labels, recipe.seed, 0, recipe.classes, recipe.each)[:4]
     chosen = Windows(windows.velocity[rows.ravel()], windows.labels[rows.ravel()], windows.session[rows.ravel()], 1.0)
     data = _scaled(chosen, mean, sd, device).reshape(*rows.shape, 2, -1)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training data without people: simulated ones, on several days, each day through another tracker.
+"""Training data without participants: simulated ones, on several days, each day through another tracker.
 
-Were the tracker always the same, a network could learn how noisy a person's recordings are and little else. So every
-session draws a tracker of its own: its rate, the size and colour of its noise, its losses, its calibration. Nothing of
-it belongs to the person.
+Were the tracker always the same, a network could learn how noisy a participant's recordings are and little else. So
+every session draws a tracker of its own: its rate, the size and colour of its noise, its losses, its calibration.
+Nothing of it belongs to the participant.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RATES: Final = (72.0, 90.0, 120.0, 125.0, 250.0, 500.0, 1000.0)
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Simulated people to train on.
+    """Simulated participants to train on.
 
     Attributes:
         people: How many.
@@ -49,7 +49,7 @@ class Crowd:
         rate_hz: The rate of the velocities.
         tracker: ``varied``, or the name of one tracker for all sessions.
         seed: Everything follows from it.
-        first: Number of the first person, to make a crowd in parts.
+        first: Number of the first participant, to make a crowd in parts.
     """
 
     people: int = 500
@@ -62,7 +62,7 @@ class Crowd:
 
     def __post_init__(self) -> None:
         if self.people < 1 or self.sessions < 1 or self.first < 0:
-            raise OptionError("a crowd has at least one person and one session, and is counted from 0")
+            raise OptionError("a crowd has at least one participant and one session, and is counted from 0")
         if not (math.isfinite(self.minutes) and 0 < self.minutes <= 600):
             raise OptionError(f"minutes must lie above 0 and up to 600, not at {self.minutes!r}")
         window_samples(1.0, self.rate_hz)
@@ -71,7 +71,7 @@ class Crowd:
         generator(self.seed, Purpose.PERSON)
 
     def simulate(self, workers: int = 1, tell: Callable[[int, int], None] | None = None) -> Velocities:
-        """Return everybody's velocities, made in so many processes; the number of them changes nothing."""
+        """Return each participant's velocities, made in this many processes; the number of them changes nothing."""
         recordings: list[NDArray[np.int16]] = []
         person: list[int] = []
         session: list[int] = []
@@ -103,7 +103,7 @@ class Crowd:
 
 
 def one_person(crowd: Crowd, index: int) -> tuple[str, list[tuple[int, NDArray[np.int16]]]]:
-    """Return a person's name and, for every part of every session, its number and velocities."""
+    """Return a participant's name and, for every part of every session, its number and velocities."""
     observer = Population(crowd.seed).observer(index)
     seconds = 60.0 * crowd.minutes
     parts = max(1, round(seconds / PART_S))

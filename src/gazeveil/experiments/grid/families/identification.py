@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who is it? Any recogniser, alone or with any attack on the veil: ``committee``, ``lda+adaptive``.
+"""Who is it? Any recogniser, alone or with any attack on the mechanism: ``committee``, ``lda+adaptive``.
 
-The attacker knows everybody's raw gaze of one session and gets that of another from behind the mechanism. What counts
-is the better of two ways to decide, by the windows' votes or by the highest mean score; both are in the table.
+The attacker knows each participant's raw gaze of one session and gets that of another from behind the mechanism. What
+counts is the better of two ways to decide, by the windows' votes or by the highest mean score; both are in the table.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def made(name: str, options: Mapping[str, Any]) -> Recogniser:
 
 @lru_cache(maxsize=2)
 def _judge(recogniser: Recogniser, data: GazeData, seed: int) -> Judge:
-    """Return a judge that keeps the people it has enrolled, for one mechanism after the other."""
+    """Return a judge that keeps the participants it has enrolled, for one mechanism after the other."""
     try:
         return Judge(recogniser, data.trials, data.words, seed=seed)
     except InputError as error:
@@ -85,7 +85,7 @@ def _identified(
             raise DoesNotApply(f"there is nothing for {attack} to do against {protected.recipe['mechanism']}")
         return _answer(judge.judge(mechanism, against))
     if against is not None:
-        raise DoesNotApply(f"{attack} is for veils, and {protected.recipe['mechanism']} is none")
+        raise DoesNotApply(f"{attack} is for stream mechanisms, and {protected.recipe['mechanism']} is none")
     shown: dict[str, list[Any]] = {}
     for recording in released(data, protected, seed):
         shown.setdefault(recording.session, []).append(trial_of(recording).anonymous())
@@ -100,7 +100,7 @@ def _answer(found: Judgement) -> Answer:
     best = max(both, key=lambda number: number.value)
     first = Number("identified", best.value, best.low, best.high, best.n, best.chance)
     equal = Number("equal error rate", found.eer, *found.eer_interval, found.people, 0.5)
-    knows = "raw gaze of everybody on another day"
+    knows = "raw gaze of all participants on another day"
     threat = knows if found.threat_model == "none" else f"{knows}; {found.threat_model}"
     return Answer((first, *both, equal), threat)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Was it this person's data? ``membership``, by the attacker of the definition, who knows everybody else.
+"""Was it this participant's data? ``membership``, by the attacker of the definition, who knows all others.
 
 On heatmaps of the first scene, and on all released feature series together.
 """
@@ -37,7 +37,7 @@ from gazeveil.types import FloatArray
 _NAME = "membership"
 _RELEASES = 100
 _FEW = 12
-"""Of how many people series are released; more would add noise of others, which says nothing about the target."""
+"""Of how many participants series are released; more would add noise of others, which says nothing about the target."""
 
 
 class Membership(Family):
@@ -61,7 +61,7 @@ class Membership(Family):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Series:
-    """Feature series of a few people, with the target among them or another person instead."""
+    """Feature series of a few participants, with the target among them or another participant instead."""
 
     name: str
     words: str
@@ -113,7 +113,7 @@ def _answer(found: Found, releases: int) -> Answer:
     if found.epsilon is not None:
         numbers.append(Number("advantage allowed by the guarantee", found.allowed, n=releases, chance=0.0))
     kept = tuple(number for number in numbers if not math.isnan(number.value))
-    return Answer(kept, "everybody else's data, and both candidates for the last place")
+    return Answer(kept, "all other participants' data, and both candidates")
 
 
 FAMILIES.register("membership")(Membership())

@@ -43,7 +43,7 @@ _REPEATS = 5
 
 
 class Reconstruction(Family):
-    """The attack on the first scene, everybody in turn."""
+    """The attack on the first scene, everyone in turn."""
 
     uses: ClassVar[frozenset[str]] = frozenset({"heatmap"})
     role: ClassVar[Role] = "attack"
@@ -53,7 +53,7 @@ class Reconstruction(Family):
         return [_NAME]
 
     def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
-        """Return it, on so many ``releases``."""
+        """Return it, on this many ``releases``."""
         if name != _NAME:
             return None
         check_options(name, options, ("releases",))
@@ -83,7 +83,7 @@ def _got_back(releases: int, data: MapData, protected: Protected, seed: int, eng
     numbers = [Number("correlation", found.guess, *found.guess_interval, found.participants, found.without)]
     if np.isfinite(found.exact):
         numbers.append(Number("got back exactly", found.exact, n=found.participants, chance=0.0))
-    return Answer(tuple(numbers), "everybody else's data")
+    return Answer(tuple(numbers), "all other participants' data")
 
 
 FAMILIES.register("reconstruction")(Reconstruction())

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was the gaze? ``restore`` takes veiled gaze as it is, ``restore+ATTACK`` undoes the veil first.
+"""What was the gaze? ``restore`` takes veiled gaze as it is, ``restore+ATTACK`` undoes the mechanism first.
 
 Success is the share of the scatter of raw gaze around its own mean that the guess explains: 1 for the gaze itself, 0
-for who guesses a person's mean place all the time. Attacks that learn from exemplars learn from other people.
+for who guesses a participant's mean place all the time. Attacks that learn from exemplars learn from other
+participants.
 """
 
 from __future__ import annotations

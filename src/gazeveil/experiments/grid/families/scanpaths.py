@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scanpaths: whose they are (``scanpath``), who is unlike all others (``outliers``), and how alike they stay.
 
-Whose they are is asked by somebody who has the raw scanpaths of the very same viewing, from another source. That is
-more than to know people from another day, so it is a harm of its own: linkage.
+Whose they are is asked by someone who has the raw scanpaths of the very same viewing, from another source. That is
+more than to know participants from another day, so it is a harm of its own: linkage.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _linked(data: GazeData, protected: Protected, seed: int, engine: Engine) -> 
         Number("by warping", row.warped, *row.warped_interval, len(data.scenes.people), row.chance),
     )
     best = max(ways, key=lambda number: number.value)
-    return Answer((replace(best, metric="linked"), *ways), "the raw scanpaths of everybody in the same viewing")
+    return Answer((replace(best, metric="linked"), *ways), "the raw scanpaths of all participants in the same viewing")
 
 
 def _outliers(data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:

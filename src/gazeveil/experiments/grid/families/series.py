@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Released feature series: who somebody is (``nearest``, ``svm``, ``forest``), their group, and what is left.
+"""Released feature series: who a participant is (``nearest``, ``svm``, ``forest``), their group, and what is left.
 
-Attackers are trained on released series. Who somebody is, is asked of one document or session after training on the
-others; the group, of a person who was not trained on. What is left is every metric of `SERIES_METRICS`, and ``task``:
-how often the kind of document is told right.
+Attackers are trained on released series. Who a participant is, is asked of one document or session after training on
+the others; the group, of a participant who was not trained on. What is left is every metric of `SERIES_METRICS`, and
+``task``: how often the kind of document is told right.
 """
 
 from __future__ import annotations
@@ -84,16 +84,16 @@ def _identified(learner: str, data: SeriesData, protected: Protected, seed: int,
     except InputError as error:
         raise DoesNotApply(error.message) from None
     numbers = _numbers("identified", told, seed, 1 / len(np.unique(data.people)))
-    return Answer(numbers, f"released series of everybody in other {data.what}")
+    return Answer(numbers, f"released series of all participants in other {data.what}")
 
 
 def _group(data: SeriesData, protected: Protected, seed: int, engine: Engine) -> Answer:
     del engine
     if data.groups is None:
-        raise DoesNotApply("groups of these people are not known")
+        raise DoesNotApply("groups of these participants are not known")
     told = told_of_strangers(released_series(data, protected, seed), data.groups, data.people)
-    numbers = _numbers("group told", told, seed, 1 / len(np.unique(data.groups)))
-    return Answer(numbers, "released series and groups of other people")
+    numbers = _numbers("group inferred", told, seed, 1 / len(np.unique(data.groups)))
+    return Answer(numbers, "released series and groups of other participants")
 
 
 def _task(data: SeriesData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left of a stream: every metric of `gazeveil.utility.streams.METRICS`, by its name.
 
-Beside each stands what raw gaze gives, and what a release gives that always says the middle of the plane. A mechanism
-that gives nothing where there was gaze is taken to say the middle, so silence is no way to look good.
+Beside each stands what raw gaze gives, and what a release gives that always says the middle of the viewing plane. A
+mechanism that gives nothing where there was gaze is taken to say the middle, so silence is no way to look good.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kind of person is it? ``trait:QUESTION``, by a recogniser that was taught kinds of other people.
+"""What kind of participant is it? ``trait:QUESTION``, by a recogniser that was taught kinds of other participants.
 
-The attacker is trained behind the same mechanism, on all people but the one who is asked about.
+The attacker is trained behind the same mechanism, on all participants but the one who is asked about.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _PREFIX = "trait:"
 
 
 class Traits(Family):
-    """Every question about people whose answer is known."""
+    """Every question about participants whose answer is known."""
 
     uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
     role: ClassVar[Role] = "attack"
 
     def names(self) -> list[str]:
-        """Return the questions about simulated people; other data may have others."""
+        """Return the questions about simulated participants; other data may have others."""
         return [f"{_PREFIX}{question}" for question in TRAITS]
 
     def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
@@ -56,7 +56,7 @@ class Traits(Family):
 def _inferred(question: str, who: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:
     del engine
     if question not in data.kinds:
-        raise DoesNotApply(f"nothing is known about {question!r} of these people")
+        raise DoesNotApply(f"nothing is known about {question!r} of these participants")
     trials = without_pupil(trials_of(released(data, protected, seed)))
     found = infer(RECOGNISERS[who](), trials, data.kinds[question], leave="person", seed=seed)
     guessing = 1 / len(found.kinds)
@@ -64,7 +64,7 @@ def _inferred(question: str, who: str, data: GazeData, protected: Protected, see
         number = Number("macro F1", guessing, guessing, guessing, found.people, guessing)
     else:
         number = Number("macro F1", found.f1, *found.f1_interval, found.people, found.guessing)
-    return Answer((number,), "trained behind the same mechanism, on other people")
+    return Answer((number,), "trained behind the same mechanism, on other participants")
 
 
 FAMILIES.register("traits")(Traits())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings that are published as files: each behind a veil of its own, or all of them made anew together."""
+"""Recordings that are published as files: each behind a mechanism of its own, or all of them made anew together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Dataset(Live):
     """Veiled recordings."""
 
     def mechanisms(self) -> list[str]:
-        """Return the names of veils, and of what makes recordings anew."""
+        """Return the names of mechanisms, and of what makes recordings anew."""
         return [*super().mechanisms(), *DATASET_MECHANISMS.names()]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:

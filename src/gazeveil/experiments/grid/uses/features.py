@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody's own feature series: the mechanisms of `SERIES_MECHANISMS`, ``low-rank``, and what needs all people."""
+"""Each participant's own feature series.
+
+The mechanisms of `SERIES_MECHANISMS`, ``low-rank``, and what needs all participants.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ class Features(Use):
         return (kind, ParticipantRelease)
 
     def make(self, wanted: Wanted, data: SeriesData) -> Protected:
-        """Return the mechanism for each of a person's series; ε is for all of them together."""
+        """Return the mechanism for each of a participant's series; ε is for all of them together."""
         if wanted.name == NONE:
             return Protected.nothing()
         given: dict[str, Any] = dict(wanted.parameters)

@@ -22,7 +22,7 @@ _LIU: Final = {f"liu-{noise}": noise for noise in NOISES}
 
 
 class Heatmaps(Use):
-    """Maps of where people looked."""
+    """Maps of where participants looked."""
 
     sources = map_data.SOURCES
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze that an app gets while somebody looks: behind a veil, sample by sample."""
+"""Gaze that an app gets while someone looks: behind a mechanism, sample by sample."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gazeveil.experiments.veils import kind_of, veil, veil_names
 
 
 class Live(Use):
-    """Veils, live."""
+    """Mechanisms, live."""
 
     sources = gaze_data.SOURCES
 
@@ -25,18 +25,18 @@ class Live(Use):
         return gaze_data.of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
-        """Return the names of veils."""
+        """Return the names of mechanisms."""
         return veil_names()
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
-        """Return what a veil is made of."""
+        """Return what a mechanism is made of."""
         kind = kind_of(wanted.name)
         known = [] if kind is None else [one.name for one in fields(kind) if one.name != "space"]
         check_options(wanted.name, wanted.parameters, known)
         return () if kind is None else (kind, veil)
 
     def make(self, wanted: Wanted, data: GazeData) -> Protected:
-        """Return the veil on the plane of some recordings."""
+        """Return the mechanism on the viewing plane of some recordings."""
         made = veil(wanted.name, data.plane, wanted.parameters)
         return Protected.nothing() if made is None else Protected(made, made.guarantee, made.to_dict())
 

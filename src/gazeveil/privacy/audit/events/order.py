@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order events: which number of the output is larger than which, whatever the numbers are.
 
-Finds what leaks through the order of a list alone, such as the order in which people were added.
+Finds what leaks through the order of a list alone, such as the order in which participants were added.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two inputs that a promise calls neighbours."""
+"""Two inputs that a guarantee calls neighbours."""
 
 from __future__ import annotations
 

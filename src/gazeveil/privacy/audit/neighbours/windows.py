@@ -103,7 +103,7 @@ def as_recorded(recording: Recording, start: float, seconds: float) -> Recording
 
 
 def burst(recording: Recording, start: float, seconds: float, times: int = 10) -> Recording:
-    """Return the recording with so many samples for each one in the window, spread up to the next sample."""
+    """Return the recording with this many samples for each one in the window, spread up to the next sample."""
     t = recording.t
     inside = (t >= start) & (t <= start + seconds)
     repeats = np.where(inside, times, 1)

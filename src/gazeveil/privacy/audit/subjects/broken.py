@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two mechanisms that break their promise, to see whether the auditor finds it. Never release with these."""
+"""Two mechanisms that break their guarantee, to see whether the auditor finds it. Never release with these."""
 
 from __future__ import annotations
 

@@ -81,7 +81,10 @@ class RadialVector:
 
 @dataclass(frozen=True, slots=True)
 class GazePoint:
-    """A gaze point, in the plane or in space, plus planar Laplace noise; one call for all trials, or one a trial."""
+    """A gaze point, in the viewing plane or in space, plus planar Laplace noise.
+
+    One call for all trials, or one a trial.
+    """
 
     per_unit: Fraction
     live: bool = False

@@ -15,7 +15,7 @@ from gazeveil.utility.streams.pair import METRICS, Pair
 
 @METRICS.register("rmse_px")
 def rmse_px(pair: Pair) -> float:
-    """Return the root mean square distance in pixels; NaN on a plane without pixels."""
+    """Return the root mean square distance in pixels; NaN on a viewing plane without pixels."""
     if not pair.raw.geometry.knows_pixels:
         return math.nan
     x, y, veiled_x, veiled_y = pair.compared("px")
@@ -40,7 +40,7 @@ def rmse_deg(pair: Pair) -> float:
 
 @METRICS.register("centre_rmse_px")
 def centre_rmse_px(pair: Pair) -> float:
-    """Return the distance that "always the centre" would have: a veil above it is of no use by this measure."""
+    """Return the distance that "always the centre" would have: a mechanism above it is of no use by this measure."""
     if not pair.raw.geometry.knows_pixels:
         return math.nan
     x, y, _, _ = pair.compared("px")

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a map of where somebody looked survives: the map of the veiled samples against that of the raw ones.
+"""Whether a map of where a participant looked survives: the map of the veiled samples against that of the raw ones.
 
 Each sample counts once, in cells of half a degree (64 across where degrees are not known), blurred by one degree (two
-cells). Veiled points beyond the edge of the plane are counted at the edge, where a user of the stream would see them.
+cells). Veiled points beyond the edge of the viewing plane are counted at the edge, where a user of the stream would see
+them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _COLUMNS = 64
 
 @METRICS.register("saliency_cc")
 def saliency_cc(pair: Pair) -> float:
-    """Return the correlation of the two maps; NaN without samples or on a plane without edges."""
+    """Return the correlation of the two maps; NaN without samples or on a viewing plane without edges."""
     maps = saliency_maps(pair)
     return math.nan if maps is None else correlation(*maps)
 
@@ -49,7 +50,7 @@ def saliency_maps(pair: Pair) -> tuple[FloatArray, FloatArray] | None:
 
 
 def saliency_grid(plane: Geometry) -> Grid | None:
-    """Return the cells of a plane; None if it has no edges."""
+    """Return the cells of a viewing plane; None if it has no edges."""
     try:
         left, top, right, bottom = plane.extent()
     except GeometryError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a veil does to time: how late it follows, and how much it trembles from sample to sample."""
+"""What a mechanism does to time: how late it follows, and how much it trembles from sample to sample."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lag_correlation(pair: Pair) -> float:
 
 @METRICS.register("jitter")
 def jitter(pair: Pair) -> float:
-    """Return the root mean square step of the veiled stream from sample to sample (RMS-S2S), in the plane's unit.
+    """Return the root mean square step of the veiled stream between samples (RMS-S2S), in the viewing plane's unit.
 
     Only steps between neighbouring samples that are both compared, at most 0.1 s apart, count; NaN if there are none.
     """

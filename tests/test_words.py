@@ -1,0 +1,256 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Users read the field's words: no text that a user sees holds a word of the table below.
+
+Looked at are the string literals of the package with at least two words (help, messages, hints, reports), docstrings of
+public names, the pages (HTML and JavaScript), README and docs. Code in backticks, blocks of code, addresses and names
+of parameters are left out. Decisions and proofs are for those who work on gazeveil, and may speak as they were written.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "gazeveil"
+
+WRITE = {
+    r"promis(e|es|ed|ing)\b": "guarantee",
+    r"(?<!where )(?<!other )(?<!most )(?<!many )(?<!about )(?<!between )(?<!that )people(?! in general| look)\b": (
+        "participants"
+    ),
+    r"(?<!technical )persons?(?! or institution)\b": "participant",
+    r"(somebody|anybody|everybody)\b": "someone, anyone, everyone; better: a participant, all participants",
+    r"knobs?\b": "privacy level",
+    r"peers?\b": "baseline, other tool",
+    r"(?<!viewing )(?<!viewing\n)planes?\b": "screen geometry, viewing plane",
+    r"chances? of failure\b": "δ",
+    r"drawn anew\b": "resampled",
+    r"so many(?! that)\b": "N, this many",
+    r"(is|are|was|were) told\b(?! (apart|to|that|of|what|why|when|each|nothing|another|the|as|on|from|by|right))": (
+        "is reported, shown, given"
+    ),
+    r"(is|are|was|were) named (right|by an?|behind|under)\b": "is identified",
+    r"who is named\b": "who is identified",
+    r"(independent|their|two|few|many) looks\b": "fixations",
+    r"(published and|published or|the|is|and) sound( noise| form)?\b": "corrected, valid or proven",
+    r"(noise|samples|gaze|votes) a head\b": "per participant",
+    r"the first recipe\b": "(leave out: history)",
+    r"hold (it|that|this) for .{0,20}likely\b": "be … sure",
+}
+"""What is not written, and what to write instead."""
+
+VEIL = {r"(?<!gazeveil )(?<!experiment )(a|the|this|that|each|every|no|behind|which|of) veils?\b": "mechanism"}
+NOT_OF_STREAMS = ("aggregate", "attacks", "experiments", "features", "utility", "privacy")
+"""Packages in which nothing is a veil: the word is for one live stream behind a mechanism, in samples and gateway."""
+
+EXCEPT = {
+    "gateway": {"peer": "the other end of a connection", "knob": "a key of policies that are in use"},
+    "gateway/guide.py": {"person": "a key of policies that are in use"},
+    "experiments/advising/measured.py": {"no veil": "a value of tables that are in use"},
+    "cli/policy.py": {"knob": "a key of policies that are in use", "person": "a key of policies that are in use"},
+    "cli/experiment.py": {"peers": "the name of a command"},
+    "cli/_experiment_peers.py": {"peers": "the name of a command"},
+    "userstudy/proposal.py": {"knob": "a key of policies that are in use", "person": "a key of policies"},
+    "userstudy/forms.py": {"people": "a questionnaire's published wording", "person": "the same"},
+    "privacy/ledger": {"person": "a column of databases that are in use"},
+    "engines/spark_stream.py": {"person": "a column of streams"},
+    "privacy/participants.py": {"people": "the everyday word, for those who took part", "person": "German"},
+    "gateway/protocols/neon.py": {"people": "bystanders"},
+}
+"""Where a word is written all the same, and why."""
+
+PAGES_TO_DO: frozenset[str] = frozenset(
+    {
+        "README.md",
+        "docs/concepts/at-scale.md",
+        "docs/concepts/audit.md",
+        "docs/concepts/composition.md",
+        "docs/concepts/delta.md",
+        "docs/concepts/ekyt-speed.md",
+        "docs/concepts/event-detection.md",
+        "docs/concepts/features.md",
+        "docs/concepts/floating-point.md",
+        "docs/concepts/gateway-taps.md",
+        "docs/concepts/leaderboard.md",
+        "docs/concepts/other-attacks.md",
+        "docs/concepts/peers.md",
+        "docs/concepts/private-features.md",
+        "docs/concepts/private-heatmaps.md",
+        "docs/concepts/promise.md",
+        "docs/concepts/re-identification.md",
+        "docs/concepts/reproduction.md",
+        "docs/concepts/simulator.md",
+        "docs/concepts/stream-usefulness.md",
+        "docs/concepts/threat-models.md",
+        "docs/concepts/units.md",
+        "docs/concepts/veils.md",
+        "docs/how-to/declare-a-study.md",
+        "docs/how-to/dynamic-heatmaps.md",
+        "docs/how-to/get-advice.md",
+        "docs/how-to/judge-a-user-study.md",
+        "docs/how-to/keep-a-budget.md",
+        "docs/how-to/keep-apps-from-the-tracker.md",
+        "docs/how-to/openxr-layer.md",
+        "docs/how-to/plan-a-study.md",
+        "docs/how-to/publish-a-whole-study.md",
+        "docs/how-to/publish-aoi-statistics.md",
+        "docs/how-to/publish-feature-series.md",
+        "docs/how-to/publish-features-from-elsewhere.md",
+        "docs/how-to/publish-fixation-lists.md",
+        "docs/how-to/read-a-vendors-tracker.md",
+        "docs/how-to/release-in-python.md",
+        "docs/how-to/run-a-gateway.md",
+        "docs/how-to/run-a-grid.md",
+        "docs/how-to/run-a-user-study.md",
+        "docs/how-to/send-gaze.md",
+        "docs/how-to/use-neon.md",
+        "docs/how-to/use-the-control-page.md",
+        "docs/how-to/use-the-picture.md",
+        "docs/how-to/use-the-scene.md",
+        "docs/how-to/veil-a-recording.md",
+        "docs/how-to/veil-in-a-page.md",
+        "docs/how-to/withdraw.md",
+        "docs/how-to/write-a-policy.md",
+        "docs/index.md",
+        "docs/performance.md",
+        "docs/reference/aoi-statistics.md",
+        "docs/reference/attacks.md",
+        "docs/reference/audits.md",
+        "docs/reference/cli.md",
+        "docs/reference/control-api.md",
+        "docs/reference/corpus.md",
+        "docs/reference/ekyt-model-card.md",
+        "docs/reference/ekyt.md",
+        "docs/reference/engines.md",
+        "docs/reference/events.md",
+        "docs/reference/features.md",
+        "docs/reference/formats/bids.md",
+        "docs/reference/formats/csv.md",
+        "docs/reference/formats/index.md",
+        "docs/reference/formats/parquet.md",
+        "docs/reference/formats/pupil-cloud.md",
+        "docs/reference/formats/pupil-core.md",
+        "docs/reference/formats/tobii-tsv.md",
+        "docs/reference/grid.md",
+        "docs/reference/headsets.md",
+        "docs/reference/ledger.md",
+        "docs/reference/liu.md",
+        "docs/reference/picture-model.md",
+        "docs/reference/protocols-neon.md",
+        "docs/reference/protocols-pupil-lsl-web.md",
+        "docs/reference/protocols.md",
+        "docs/reference/veils.md",
+        "docs/start/first-steps.md",
+    }
+)
+"""Pages of README and docs that still hold such words."""
+
+_CODE = re.compile(r"``[^`]*``|`[^`]*`|https?://\S+|--[a-z-]+|\b\w*_\w*\b|\b[\w.]+\(|[\"'][\w-]+[\"']")
+_FIELD = re.compile(r"^[ ]+\**[\w, *]+(?: \([^)]*\))?:(?= )", re.M)
+
+
+def literals(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a module that users may read, with their lines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    hidden: set[int] = set()
+    for node in ast.walk(tree):  # what holds a docstring comes before it
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and " " in node.value.strip() and id(node) not in hidden:
+                yield node.lineno, node.value
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name.startswith("_"):
+            first = node.body[0]
+            if isinstance(first, ast.Expr):
+                hidden.add(id(first.value))
+
+
+def page_texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a page: of HTML what is no tag, of JavaScript literals with a space."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        yield 1, re.sub(r"<(script|style).*?</\1>|<!--.*?-->|<[^>]*>", " ", text, flags=re.S)
+        return
+    text = re.sub(r"/\*.*?\*/|(?<![:'\"])//[^\n]*", "", text, flags=re.S)
+    for found in re.finditer(r"\"([^\"\n]*)\"|`([^`\n]*)`", text):
+        literal = "".join(filter(None, found.groups()))
+        if " " in literal:
+            yield text.count("\n", 0, found.start()) + 1, re.sub(r"\$\{[^}]*\}", "", literal)
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of a Markdown page without code and addresses."""
+    text = re.sub(r"^( *)(```|~~~).*?^\1\2", "", path.read_text(encoding="utf-8"), flags=re.S | re.M)
+    text = re.sub(r"<!--.*?-->|\]\([^)]*\)|<[^>]*>", " ", text, flags=re.S)
+    yield from ((0, part) for part in text.split("\n\n"))
+
+
+def found_in(texts: Iterator[tuple[int, str]], table: dict[str, str], allowed: set[str]) -> list[str]:
+    """Return every word of the table that texts hold, with what to write."""
+    any_word = re.compile("|".join(rf"\b{pattern}" for pattern in table), re.I)
+    return [
+        f"{line}: {found[0]!r} in {text[max(0, found.start() - 40) : found.end() + 30]!r}; write {instead}"
+        for line, whole in texts
+        if any_word.search(whole)
+        for text in (_CODE.sub("", _FIELD.sub("", whole)),)
+        for pattern, instead in table.items()
+        for found in re.finditer(rf"\b{pattern}", text, re.I)
+        if found[0].lower().removesuffix("s") not in allowed and found[0].lower() not in allowed
+    ]
+
+
+def allowed_in(name: str) -> set[str]:
+    return {word for where, words in EXCEPT.items() if name.startswith(where) for word in words}
+
+
+MODULES = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
+
+
+@pytest.mark.parametrize("part", MODULES)
+def test_texts_of_the_package_hold_the_fields_words(part: str) -> None:
+    paths = sorted((SOURCE / part).rglob("*.py")) if (SOURCE / part).is_dir() else [SOURCE / part]
+    table = WRITE | (VEIL if part in NOT_OF_STREAMS else {})
+    found = {
+        name: words
+        for path in paths
+        if (words := found_in(literals(path), table, allowed_in(name := path.relative_to(SOURCE).as_posix())))
+    }
+    assert found == {}
+
+
+def test_pages_hold_the_fields_words() -> None:
+    paths = [path for path in sorted(SOURCE.rglob("*")) if path.suffix in (".js", ".html")]
+    found = {path.name: words for path in paths if (words := found_in(page_texts(path), WRITE, {"person", "knob"}))}
+    assert found == {}
+
+
+def documents() -> list[Path]:
+    apart = (ROOT / "docs" / "decisions", ROOT / "docs" / "proofs")
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    return [ROOT / "README.md", *(page for page in pages if not any(page.is_relative_to(each) for each in apart))]
+
+
+def test_docs_hold_the_fields_words() -> None:
+    found = {
+        name: words
+        for page in documents()
+        if (name := page.relative_to(ROOT).as_posix()) not in PAGES_TO_DO
+        and (words := found_in(prose(page), WRITE, set()))
+    }
+    assert found == {}
+
+
+def test_a_word_of_the_table_is_found(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('"""A promise to somebody."""\nraise ValueError(f"turn the knob of {1} `people`")\n')
+    assert len(found_in(literals(module), WRITE, set())) == 3
+    page = tmp_path / "page.md"
+    page.write_text("A peer.\n\n```\npromise\n```\n\nIt is `people` on the viewing plane.\n")
+    assert len(found_in(prose(page), WRITE, set())) == 1
+    script = tmp_path / "page.js"
+    script.write_text('// a promise\nconst text = "turn the knob";\n')
+    assert len(found_in(page_texts(script), WRITE, set())) == 1
