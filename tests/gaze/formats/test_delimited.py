@@ -209,12 +209,15 @@ def test_odd_names_are_asked_for_in_one_line(tmp_path: Path) -> None:
     assert error.value.hint == f"say which column is which: {' '.join(asked)}"
 
 
-def test_a_column_that_may_name_the_participants_is_not_passed_over_in_silence(tmp_path: Path) -> None:
-    text = "SubjCode,time_ms,x,y\nVP01,0,1,2\nVP02,0,3,4\n"
-    [remark] = read_text(tmp_path, text).report.remarks
-    assert "all rows count as those of 'gaze'; is it one of 'SubjCode'? Then add --column observer=NAME" in remark
-    assert not read_text(tmp_path, text, observer="one").report.remarks
-    assert not read_text(tmp_path, text, columns={"observer": "SubjCode"}).report.remarks
+@pytest.mark.parametrize(("ours", "told"), [("observer", "participant"), ("stimulus", "stimulus")])
+def test_a_column_that_may_hold_a_label_is_not_passed_over_in_silence(tmp_path: Path, ours: str, told: str) -> None:
+    known = {"observer": "one", "stimulus": "one"}
+    del known[ours]
+    text = "Code,time_ms,x,y\nVP01,0,1,2\nVP01,4,3,4\n"
+    [remark] = read_text(tmp_path, text, **known).report.remarks
+    assert f"no column names the {told}, so all rows count as of one; is it one of 'Code'?" in remark
+    assert f"add --column {ours}=NAME" in remark
+    assert not read_text(tmp_path, text, **known, columns={ours: "Code"}).report.remarks
 
 
 def test_negative_times_are_times_and_time_faults_are_counted(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ class Delimited:
         table = Table(path, options, report, delimiter=delimiter, comments=True)
         layout = _layout(table.columns, options)
         _remark_validity(table.columns, layout, options, report)
-        _remark_participants(table.columns, layout, options, report)
+        _remark_labels(table.columns, layout, options, report)
         runs = KeyRuns(path, trials_counted=False)
         is_veiled = {*schema.KEYS, "veiled"} <= set(table.columns.names)  # as we write it
         note = VeilNote.from_dict({}) if is_veiled else None
@@ -148,18 +148,18 @@ def _to_say(found: Mapping[str, str], has_gaze: bool) -> str:
     return f"say which column is which: {' '.join(f'--column {name}=NAME' for name in wanted)}"
 
 
-def _remark_participants(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
-    """Tell that all rows count as one participant's, where a column that is not used could say otherwise."""
+def _remark_labels(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
+    """Remark that all rows count as of one participant or stimulus, where an unused column could say otherwise."""
     used = {*layout.text.values(), *layout.numbers.values()}
     used |= {column_of(rule, columns) for rule in parse_rules(options.valid)}
     others = [name for name in columns.names if name and name not in used and "valid" not in parse_name(name).words]
-    if "observer" not in layout.text and options.observer is None and others:
-        mine = options.key(columns.path).observer
-        listed = ", ".join(map(repr, others[:6])) + (", …" if len(others) > 6 else "")
-        report.remark(
-            f"no column names the participants, so all rows count as those of {mine!r}; "
-            f"is it one of {listed}? Then add --column observer=NAME"
-        )
+    listed = ", ".join(map(repr, others[:6])) + (", …" if len(others) > 6 else "")
+    for ours, words in (("observer", "participant"), ("stimulus", "stimulus")):
+        if others and ours not in layout.text and getattr(options, ours) is None:
+            report.remark(
+                f"no column names the {words}, so all rows count as of one; "
+                f"is it one of {listed}? Then add --column {ours}=NAME"
+            )
 
 
 def _remark_validity(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
