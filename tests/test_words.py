@@ -62,6 +62,7 @@ EXCEPT = {
     "engines/spark_stream.py": {"person": "a column of streams"},
     "privacy/participants.py": {"people": "the everyday word, for those who took part", "person": "German"},
     "gateway/protocols/neon.py": {"people": "bystanders"},
+    "experiments/demo/veils.py": {"a veil": "where the word is explained"},
 }
 """Where a word is written all the same, and why."""
 

@@ -28,7 +28,7 @@ from gazeveil.utility.agreement import Agreement, agreement
 
 BLUR_DEG = 1.0
 PICTURE_WIDTH = 840
-_WHO = "Why: raw gaze identifies people"
+_WHO = "Why: raw gaze identifies participants"
 SHOWN_PARTICIPANTS = 4
 SHOWN_SCENE = 2
 """The scene of the private heatmap: one that is looked at away from its middle, where the prior is."""
