@@ -248,7 +248,7 @@ def _who(looked: Looked) -> report.Section:
         )
     lead = (
         "A participant whose eyes are slow today has slow eyes tomorrow. Such traits repeat from day to day, so raw "
-        "gaze is not anonymous even without a name on it: the person can be re-identified."
+        "gaze is not anonymous even without a name on it: the participant can be re-identified."
     )
     return report.Section(_WHO, (report.words(lead), report.gallery(pieces)))
 
