@@ -82,6 +82,11 @@ TOPICS = {
         "Time of the control page, of mechanisms that run inside a web page, and of finding regions in a scene.",
         ("page", "page_veils", "userstudy", "scene", "scene_live"),
     ),
+    "command-line": Topic(
+        "The command line",
+        "Time until help is shown.",
+        ("cli",),
+    ),
     "attacks": Topic(
         "Attacks, baselines and the simulator",
         "Time of identification attacks, of training their network, of methods of other groups, and of simulated gaze.",
