@@ -20,8 +20,8 @@ from tools.release.words import NotReady
 EXTRAS = ("plots", "accounting", "live", "onnx", "picture", "postgres", "scene", "userstudy", "browser")
 HEAVY = ("attacks", "spark")
 """Extras of a gigabyte and half a gigabyte: tried with --heavy."""
-DEVELOPERS = ("dev", "bench")
-"""Extras of this repository: `make test` and `make bench` use them."""
+DEVELOPERS = ("dev", "cover", "bench")
+"""Extras of this repository: `make test`, `make coverage` and `make bench` use them."""
 
 TRIALS = Path(__file__).with_name("trials.py")
 _PATIENCE_S = 400
