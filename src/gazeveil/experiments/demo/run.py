@@ -28,7 +28,7 @@ from gazeveil.utility.agreement import Agreement, agreement
 
 BLUR_DEG = 1.0
 PICTURE_WIDTH = 840
-_WHO = "Why: raw gaze identifies people"
+_WHO = "Why: raw gaze identifies participants"
 SHOWN_PARTICIPANTS = 4
 SHOWN_SCENE = 2
 """The scene of the private heatmap: one that is looked at away from its middle, where the prior is."""
@@ -248,7 +248,7 @@ def _who(looked: Looked) -> report.Section:
         )
     lead = (
         "A participant whose eyes are slow today has slow eyes tomorrow. Such traits repeat from day to day, so raw "
-        "gaze is not anonymous even without a name on it: the person can be re-identified."
+        "gaze is not anonymous even without a name on it: the participant can be re-identified."
     )
     return report.Section(_WHO, (report.words(lead), report.gallery(pieces)))
 
