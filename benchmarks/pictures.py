@@ -24,9 +24,8 @@ from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import BLUE, GREY, canvas, png
 from gazeveil.release.heatmap_files import enlarged
-from gazeveil.release.plots import BLUE, GREY
 from gazeveil.simulate import SimulatedStudy
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation
