@@ -41,7 +41,7 @@ def test_features_are_extracted_with_groups_and_described(
     assert all(row["low"] < row["high"] for row in told["features"])
     assert run(["features", "describe", str(out), "--task", "comic"]) == 0
     shown = capsys.readouterr().out
-    assert "2 people, 14 windows" in shown
+    assert "2 participants, 14 windows" in shown
     assert "fixation_duration_mean" in shown
 
 

@@ -36,7 +36,7 @@ def reading(tmp_path: Path) -> Path:
 def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     assert run(["info", *map(str, arguments), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert "not for publication" in answer["notice"]
+    assert "do not publish it" in answer["notice"]
     (file,) = answer["files"]
     return dict(file)
 
@@ -46,7 +46,7 @@ def test_info_grades_every_recording_and_says_what_is_odd(table: Path, capsys: p
     out = capsys.readouterr().out
     assert "0 good, 0 fair, 1 poor" in out
     assert "odd: ann: 40 samples (10 % of gaze) are at exactly (0, 0)" in out
-    assert "not for publication" in out.splitlines()[-1]
+    assert "do not publish it" in out.splitlines()[-1]
 
 
 def test_info_has_all_measures_for_programs(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def test_kaleido_prints_the_table_and_says_that_streams_are_simulated(
     command = ["reproduce", "kaleido", "--quick", "--repeats", "2", "--workers", "1"]
     assert run([*command, "--figure", "13", "--out", "drawn"]) == EXIT_OK
     told = capsys.readouterr().out
-    assert "simulated ones" in told
+    assert "so these are simulated" in told
     assert "worse than the centre" in told
     assert (tmp_path / "drawn" / "figure-13.png").is_file()
     assert run([*command, "--figure", "15", "--json"]) == EXIT_OK

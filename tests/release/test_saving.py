@@ -140,15 +140,15 @@ def _save_with_a_fault(release: Release, folder: Path, step: int, monkeypatch: p
 def test_a_release_that_could_not_be_replaced_stays_whole(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (counting(PureDP(1)).release(CORPUS) for _ in range(2))
     folder = first.save(place / "count")
-    rename = Path.rename
+    replace = Path.replace
 
     def failing(self: Path, target: Path) -> Path:
         if self.name.endswith(".partial"):
             raise OSError(5, "Input/output error")
-        return rename(self, target)
+        return replace(self, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "rename", failing)
+        patched.setattr(Path, "replace", failing)
         with pytest.raises(OutputError):
             second.save(folder, overwrite=True)
     assert verify(folder).ok

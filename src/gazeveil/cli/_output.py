@@ -59,7 +59,7 @@ def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def print_error(error: GazeveilError, *, as_json: bool) -> None:
-    """Print an error: to standard error for people, as JSON on standard output for programs."""
+    """Print an error: to standard error for users, as JSON on standard output for programs."""
     if as_json:
         print_json(error.details())
         return
