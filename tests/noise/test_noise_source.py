@@ -58,6 +58,8 @@ def test_only_a_secure_source_says_so() -> None:
     seeded = NoiseSource.seeded(3)
     assert not seeded.is_secure
     assert not seeded.spawn("a").is_secure
+    with pytest.raises(AttributeError):
+        seeded.is_secure = True  # type: ignore[misc]
     assert "not private" in seeded.description
     assert "seed 3" in repr(seeded)
 

@@ -17,7 +17,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Final, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
@@ -46,15 +46,14 @@ class NoiseSource:
 
     Attributes:
         description: Where the words come from.
-        is_secure: Whether nobody can know the noise; if not, whatever is released is unproven.
     """
 
-    __slots__ = ("__weakref__", "_children", "_lock", "_main", "_pid", "_root", "_spare", "description", "is_secure")
+    __slots__ = ("__weakref__", "_children", "_lock", "_main", "_pid", "_root", "_secret", "_spare", "description")
 
     def __init__(self, root: bytes | None, description: str, *, secret: bool = False) -> None:
         self._root = root
+        self._secret = secret
         self.description = description
-        self.is_secure: Final = root is None or secret
         self._children: dict[str, int] = {}
         self._lock = threading.Lock()
         self._start()
@@ -93,6 +92,11 @@ class NoiseSource:
             raise OptionError(f"a key has {_KEY_BYTES} bytes, not {len(key)}", hint="os.urandom(32) gives one")
         root = _derive(b"keyed", key, purpose.encode())
         return cls(root, "AES-256-CTR from a secret key", secret=True)
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether nobody can know the noise; if not, whatever is released is unproven."""
+        return self._root is None or self._secret
 
     def words(self, count: int) -> WordArray:
         """Return the next ``count`` words of 64 random bits.
@@ -135,7 +139,7 @@ class NoiseSource:
             self._check_process()
             turn = self._children[label] = self._children.get(label, 0) + 1
         root = _derive(b"spawn", self._root, label.encode(), str(turn).encode())
-        return NoiseSource(root, f"{self.description}, child {label!r} {turn}", secret=self.is_secure)
+        return NoiseSource(root, f"{self.description}, child {label!r} {turn}", secret=self._secret)
 
     def _start(self) -> None:
         """Begin with new keystreams: once, and once more in every forked child."""
