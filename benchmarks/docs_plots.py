@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREY, ORANGE
+from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, png
 
 _LONGEST = 60
 _INCHES_A_ROW = 0.17

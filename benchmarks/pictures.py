@@ -20,13 +20,12 @@ import numpy as np
 from PIL import Image
 
 import gazeveil
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
-from gazeveil.pictures import canvas, png
+from gazeveil.engines import engine_at
+from gazeveil.pictures import BLUE, GREY, canvas, png
 from gazeveil.release.heatmap_files import enlarged
-from gazeveil.release.plots import BLUE, GREY
 from gazeveil.simulate import SimulatedStudy
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation

@@ -92,8 +92,13 @@ def placed(figure: Any, left: float, bottom: float, width: float, height: float)
     return figure.add_axes((left / across, bottom / up, width / across, height / up))
 
 
-def break_titles(figure: Any) -> None:
-    """Break titles and labels into lines as long as what they belong to, or they would be cut off at the edge."""
+def break_titles(figure: Any) -> bool:
+    """Break titles and labels into lines as long as what they belong to, or they would be cut off at the edge.
+
+    Returns:
+        Whether a line was broken.
+    """
+    broken = False
     across, up = figure.bbox.width, figure.bbox.height
     texts = [(figure._suptitle, across * 0.97)] if figure.get_suptitle() else []
     for each in figure.axes:
@@ -107,6 +112,8 @@ def break_titles(figure: Any) -> None:
             longest = max(len(line) for line in words.split("\n"))
             fits = max(int(longest * most / long), _SHORTEST_LINE)
             text.set_text("\n".join(textwrap.fill(line, fits) for line in words.split("\n")))
+            broken = broken or text.get_text() != words
+    return broken
 
 
 def png(figure: Any, dpi: int = 110) -> bytes:
@@ -115,6 +122,8 @@ def png(figure: Any, dpi: int = 110) -> bytes:
     break_titles(figure)
     if room := figure.get_layout_engine():
         room.execute(figure)  # saving would draw everything once more before it asks for the room of each part
+        if break_titles(figure):  # axes are smaller now
+            room.execute(figure)
         figure.set_layout_engine("none")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi, pil_kwargs={"compress_level": 3})  # half the time, a tenth larger

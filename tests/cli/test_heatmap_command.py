@@ -18,6 +18,7 @@ from gazeveil.gaze import predicted
 from gazeveil.release import heatmap_files
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.release.manifest import digest_of_file, write_study
+from tests.hops import changes, first_calls, private_stretch
 
 DESK = screen(1600, 1200, 400, 300, 600)
 COARSE = ["--cell-deg", "4", "--blur-deg", "4"]
@@ -67,6 +68,31 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
     again[again.index(str(out))] = str(tmp_path / "second")
     assert run(again) == 5
     assert not (tmp_path / "second").exists()
+
+
+def test_a_release_changes_package_seldom_on_its_way(study: Path, tmp_path: Path) -> None:
+    """CONTRIBUTING.md says 35 and 8; before there was one path, it were 41 and 31."""
+    ledger, declared, out = (str(tmp_path / name) for name in ("ledger.sqlite", "study.toml", "map"))
+    run(["ledger", "init", "d", "--epsilon", "9", "--delta", "1e-4", "--ledger", ledger])
+    run(["study", "init", str(study), "--out", declared])
+    release = [
+        "heatmap",
+        str(study),
+        "--study",
+        declared,
+        "--stimulus",
+        "a.png",
+        "--epsilon",
+        "1",
+        "--out",
+        out,
+        *COARSE,
+    ]
+    release += ["--ledger", ledger, "--account", "d", "--anyway", "--overwrite"]
+    assert run(release) == 0
+    calls = first_calls(release)
+    assert changes(calls) < 39
+    assert changes(private_stretch(calls)) < 12
 
 
 def test_the_picture_can_lie_over_the_stimulus(study: Path, tmp_path: Path) -> None:

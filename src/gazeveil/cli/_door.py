@@ -307,16 +307,15 @@ def _door(
 
 def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
     """Show what was released, where it is, and what to do next."""
+    from gazeveil.privacy.statement import PAGE
     from gazeveil.release import plots
-    from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE
+    from gazeveil.release.documents import EVIDENCE, METHODS
     from gazeveil.release.record import NAME, private_report_of
 
     print_line("wrote", f"{out}, with its record in {out / NAME}")
     for line in lines:
         print_line(*line)
-    print_line(
-        "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
-    )
+    print_line("read", f"in {out}: {PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers")
     if not plots.available():
         print_line("pictures", "none were drawn: install gazeveil[plots] before the next release")
     print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")

@@ -48,6 +48,7 @@ PART_LIMITS = (
 )
 SPANS = (("1 second", 1), ("1 minute", 60), ("1 hour", 3600))
 """For how long two gaze paths may differ, where a statement says what windows add up to."""
+PAGE, TEXT = "statement.html", "statement.txt"
 NOTHING_PROVEN = "Treat this release as if it could reveal what went into it."
 _HALF = Fraction(1, 2)
 _NO_PROTECTION = 50
@@ -315,6 +316,17 @@ class Statement:
         from gazeveil.privacy._card import card  # noqa: PLC0415
 
         return card(self, title=title, whole_page=whole_page, picture=picture)
+
+    def files(self, picture: bytes | None = None) -> dict[str, str]:
+        """Return the statement as files by name: a page, the full text, and a short text in each language.
+
+        Args:
+            picture: A PNG picture of what the released value is made of, for the page.
+        """
+        from gazeveil.privacy.participants import LANGUAGES  # noqa: PLC0415  (knows this class)
+
+        short = {f"for-participants.{language}.txt": self.for_participants(language) + "\n" for language in LANGUAGES}
+        return {PAGE: self.card(whole_page=True, picture=picture), TEXT: self.paragraph() + "\n", **short}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain values."""

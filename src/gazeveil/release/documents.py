@@ -9,16 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gazeveil.privacy.participants import LANGUAGES
-from gazeveil.privacy.statement import Statement
 from gazeveil.release.evidence import evidence
 from gazeveil.release.methods import methods
 from gazeveil.release.registry_entry import registry_entry
 from gazeveil.release.release import Release
 
-STATEMENT_PAGE, STATEMENT_TEXT = "statement.html", "statement.txt"
-FOR_PARTICIPANTS = {language: f"for-participants.{language}.txt" for language in LANGUAGES}
-"""The files of the statement for participants, by language."""
 METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
 PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
 """What a heatmap, or the mean of a movie, is made of, three maps side by side; shown by the statement's page, too."""
@@ -26,8 +21,9 @@ PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
 
 def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
     """Write all documents of a release into its folder."""
+    picture = parts_in(folder)
     texts = {
-        **statement_files(release.statement(), folder),
+        **release.statement().files(picture),
         METHODS: methods(release, about_the_value),
         EVIDENCE: evidence(release, about_the_value),
     }
@@ -35,15 +31,6 @@ def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) ->
         texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def statement_files(statement: Statement, folder: Path) -> dict[str, str]:
-    """Return the files that say what is guaranteed: the page, the full statement, and those for participants."""
-    return {
-        STATEMENT_PAGE: statement.card(whole_page=True, picture=parts_in(folder)),
-        STATEMENT_TEXT: statement.paragraph() + "\n",
-        **{name: statement.for_participants(language) + "\n" for language, name in FOR_PARTICIPANTS.items()},
-    }
 
 
 def parts_in(folder: Path) -> bytes | None:

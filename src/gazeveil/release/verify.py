@@ -24,7 +24,7 @@ from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release import old_records, signing
 from gazeveil.release.charges import check_charge
-from gazeveil.release.documents import statement_files
+from gazeveil.release.documents import parts_in
 from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
 from gazeveil.release.shares import Shares
 from gazeveil.release.study import Fact
@@ -189,7 +189,7 @@ def _check_identification(
 
 def _documents_say(said: Statement, folder: Path) -> bool:
     try:
-        documents = statement_files(said, folder)
+        documents = said.files(parts_in(folder))
         return all((folder / name).read_bytes() == text.encode() for name, text in documents.items())
     except OSError:
         return False

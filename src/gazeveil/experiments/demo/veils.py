@@ -39,7 +39,7 @@ def veil_section(seed: int = 1) -> report.Section:
         rows.append([f"{name}: {words}", f"{error.rmse_px:.0f}", f"{error.centre_rmse_px:.0f}"])
         statements.append(report.folded(f"The privacy statement of {name}", report.words(stated.paragraph())))
     lead = (
-        "A game or a headset needs gaze as it comes. A veil, our mechanism for live gaze, releases a noisy point a few "
+        "A game or a headset needs gaze as it comes. The mechanism for live gaze releases a noisy point a few "
         "times a second, by the clock and never by where the participant looks. A filter fills in between. Every "
         "sample gets a point at once; pupils and single eyes are not released."
     )
