@@ -84,7 +84,7 @@ def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ledger", "history"]) == 0
     assert run(["ledger", "verify"]) == 0
     out = capsys.readouterr().out
-    for words in ("left   ρ=0.4", "study-7", "budget-granted", "heatmap", "replayed 2 events", "sound"):
+    for words in ("left   ρ=0.4", "study-7", "budget-granted", "heatmap", "replayed 2 events", "valid"):
         assert words in out
 
 

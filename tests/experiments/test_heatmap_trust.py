@@ -197,7 +197,7 @@ def test_the_command_reads_pictures_and_maps(tmp_path: Path, capsys: pytest.Capt
     assert (about["scenes"], about["viewers"], about["drawn_with_replacement"]) == (1, 4, [6])
 
     for words, named in (
-        ([*maps, "--pictures", str(tmp_path)], "twice"),
+        ([*maps, "--pictures", str(tmp_path)], "exclude each other"),
         ([*maps, "--viewers", "3"], "9-15"),
         ([*maps, "--epsilon", "1,2"], "one ε"),
         (["--pictures", str(tmp_path / "out")], "no picture of the scene"),

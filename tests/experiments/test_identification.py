@@ -105,7 +105,7 @@ def test_within_a_scene_only_its_own_people_are_rivals() -> None:
 
 
 def test_nobody_to_ask_about_says_so() -> None:
-    with pytest.raises(InputError, match="nobody"):
+    with pytest.raises(InputError, match="no queried participant"):
         identify(EXPERIMENT, reference(), Telling([]))
 
 

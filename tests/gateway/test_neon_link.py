@@ -140,7 +140,7 @@ def test_a_machine_that_is_no_phone_and_one_that_hangs_up_are_told_apart() -> No
         async with following(server.sockets[0].getsockname()[1]) as followed:
             await followed.until(lambda: len(followed.lost) >= 2)
         assert "does not tell its status (is this the address of the phone?)" in followed.lost[0]
-        assert "hung up" in followed.lost[1]
+        assert "closed the connection" in followed.lost[1]
         server.close()
 
     asyncio.run(run())

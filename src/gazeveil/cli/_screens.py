@@ -17,7 +17,7 @@ from gazeveil.unit import Unit
 if TYPE_CHECKING:
     from gazeveil.geometry import Geometry
 
-_PANEL = "The screen, where nothing says it yet"
+_PANEL = "Screen, if the files do not say"
 
 ScreenPx = Annotated[
     str | None, typer.Option("--screen", metavar="WxH", help="Screen size in pixels.", rich_help_panel=_PANEL)

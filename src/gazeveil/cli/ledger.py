@@ -248,7 +248,7 @@ def verify(
         print(f"replayed {found.events:,} events of {found.accounts:,} accounts in {book.store.where}")
         for fault in found.faults:
             print(f"  fault: {fault}")
-        print("sound" if found.sound else "NOT VALID: do not release anything from this ledger")
+        print("valid" if found.sound else "NOT VALID: do not release anything from this ledger")
     if not found.sound:
         raise typer.Exit(1)
 
