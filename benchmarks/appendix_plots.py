@@ -17,11 +17,10 @@ import polars as pl
 from gazeveil.experiments.grid._plots import trade_off
 from gazeveil.experiments.grid.standing import standings
 from gazeveil.experiments.grid.stored import measured
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import COLOURS, canvas, png
 
 DOCS = Path(__file__).parents[1] / "docs"
-# Okabe and Ito's colours, which differ for every kind of colour vision, and marks that differ without any.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+# Marks differ, for those who see no colours.
 MARKS = "osD^vPX*<>"
 _MARKUP = re.compile(r"[*`]")
 _NUMBER = re.compile(r"[-+−]?\d*\.?\d+(?:e[-+]?\d+)?")
@@ -104,7 +103,15 @@ def lines(panels: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[floa
     figure, axes = canvas(8.5, 3.2 * rows + 1, rows, across_page, squeeze=False, sharey=True)
     for panel, (title, series) in zip(axes.flat, panels.items(), strict=True):
         for number, (name, (x, y)) in enumerate(series.items()):
-            panel.plot(x, y, color=COLOURS[number % 7], marker=MARKS[number], markersize=4, linewidth=1.1, label=name)
+            panel.plot(
+                x,
+                y,
+                color=COLOURS[number % len(COLOURS)],
+                marker=MARKS[number],
+                markersize=4,
+                linewidth=1.1,
+                label=name,
+            )
             panel.set_xscale("log")
             panel.set_xticks(x, [f"{value:g}" for value in x])
         panel.minorticks_off()

@@ -109,7 +109,8 @@ def table(stored: dict[str, Any]) -> str:
     for row in sorted(rows(), key=lambda row: row.label):
         if (found := stored.get(row.label)) is None:
             continue
-        verdict = f"**{found['verdict']}**" if found["verdict"] == "violated" else found["verdict"]
+        verdict = found["verdict"].replace("promise", "guarantee")
+        verdict = f"**{verdict}**" if verdict == "violated" else verdict
         power = "" if found["caught"] is None else f"{found['caught']:.3f}"
         name, *options = row.label.split(" ")
         lines.append(

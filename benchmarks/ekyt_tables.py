@@ -90,7 +90,7 @@ def alike() -> str:
 def growth() -> str:
     """Return how well unseen people are found after training on more people, or on more minutes of each."""
     lines = [
-        "| people | minutes each | seed | takes | rank-1, 5 s | rank-1, 60 s | EER, 60 s |",
+        "| participants | minutes each | seed | takes | rank-1, 5 s | rank-1, 60 s | EER, 60 s |",
         "|---|---|---|---|---|---|---|",
     ]
     full = found("full")
@@ -104,9 +104,10 @@ def growth() -> str:
 def ensembles() -> str:
     """Return how well four embedders together find unseen people."""
     lines = ["| trained on | takes | rank-1, 5 s | rank-1, 60 s | EER, 60 s |", "|---|---|---|---|---|"]
-    names = {"shipped": "500 people, 100 epochs (this one ships)"}
+    names = {"shipped": "500 participants, 100 epochs (this one ships)"}
     for name, run in found("folds").items():
-        lines.append(f"| {names.get(name, name)} | {run['seconds']:.0f} s | {_scores(run['unseen'])} |")
+        title = names.get(name, name.replace("people", "participants"))
+        lines.append(f"| {title} | {run['seconds']:.0f} s | {_scores(run['unseen'])} |")
     return "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-_WIDTH = 100
+_WIDTH = 78
 
 
 class NotebookFile(File):

@@ -9,6 +9,7 @@ in docs/performance.md, from the stored results. It measures nothing.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,11 @@ TOPICS = {
         "Time of the control page, of mechanisms that run inside a web page, and of finding regions in a scene.",
         ("page", "page_veils", "userstudy", "scene", "scene_live"),
     ),
+    "command-line": Topic(
+        "The command line",
+        "Time until help is shown.",
+        ("cli",),
+    ),
     "attacks": Topic(
         "Attacks, baselines and the simulator",
         "Time of identification attacks, of training their network, of methods of other groups, and of simulated gaze.",
@@ -88,14 +94,26 @@ TOPICS = {
     ),
 }
 OTHER = "other"
+HEADINGS = {"peers": "baselines"}
+"""Results that are called otherwise on their page."""
+WORDS = {"the peer": "the other", "peer": "the other", "people": "participants", "person": "participant"}
+"""Words of stored results, and what is written instead."""
 
 
 def line(row: dict[str, Any]) -> str:
     """Return one result as a line of the table."""
     rate = f"{_seconds(row['ours_s'])} ({_count(row['work'] / row['ours_s'])} {row['unit']}/s)"
     mark = "" if row["reached"] else " **missed**"
-    shown = [row["name"], rate, row["peer"], _seconds(row["peer_s"]), ratio(row) + mark, aim(row), row["note"]]
+    name, note = in_words(row["name"]), in_words(row["note"])
+    shown = [name, rate, row["peer"], _seconds(row["peer_s"]), ratio(row) + mark, aim(row), note]
     return f"| {' | '.join(shown)} |"
+
+
+def in_words(text: str) -> str:
+    """Return a stored name or note in the words of the documentation."""
+    for stored_word, word in WORDS.items():
+        text = re.sub(rf"\b{stored_word}\b", word, text)
+    return text
 
 
 def ratio(row: dict[str, Any]) -> str:
@@ -137,7 +155,15 @@ def page_of(key: str, topic: Topic, known: dict[str, dict[str, Any]]) -> str:
     for name in topic.results:
         if name in known:
             machine = ", ".join(f"{key} {value}" for key, value in known[name]["machine"].items())
-            parts += [f"## {name}", "", *HEAD, *map(line, known[name]["rows"]), "", f"Machine: {machine}.", ""]
+            parts += [
+                f"## {HEADINGS.get(name, name)}",
+                "",
+                *HEAD,
+                *map(line, known[name]["rows"]),
+                "",
+                f"Machine: {machine}.",
+                "",
+            ]
     return "\n".join(parts)
 
 
@@ -157,7 +183,7 @@ def summary(known: dict[str, dict[str, Any]]) -> str:
         parts.append(f"| [{topic.title}](performance/{key}.md) | {len(rows)} | {len(aimed)} | {reached} |")
         missed += [row for row in aimed if not row["reached"]]
     parts += ["", "**Aims that were missed:**" if missed else "No aim was missed.", ""]
-    parts += [f"- {row['name']}, compared with {row['peer']}: {ratio(row)}, aim {aim(row)}" for row in missed]
+    parts += [f"- {in_words(row['name'])}, compared with {row['peer']}: {ratio(row)}, aim {aim(row)}" for row in missed]
     return "\n".join(parts) + "\n"
 
 

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.notebook_pages import page
 from benchmarks.notebooks import MADE_BY, code_cells, digest, load, notebooks, outputs, source
 from tests.test_docs import LINK, forget_what_the_docs_registered
+from tests.test_words import WRITE, found_in, prose
 
 LARGEST = 200_000
 """Bytes of a notebook, with its pictures."""
@@ -55,6 +56,8 @@ def test_a_tutorial_is_a_page_with_all_of_it(path: Path) -> None:
 
 
 @each_notebook
-def test_links_of_a_tutorial_lead_somewhere(path: Path) -> None:
-    words = "".join(source(cell) for cell in load(path)["cells"] if cell["cell_type"] == "markdown")
-    assert [target for target in LINK.findall(words) if not (path.parent / target).exists()] == []
+def test_the_words_of_a_tutorial_are_the_fields_and_its_links_lead_somewhere(path: Path, tmp_path: Path) -> None:
+    words = "\n\n".join(source(cell) for cell in load(path)["cells"] if cell["cell_type"] == "markdown")
+    (tmp_path / "words.md").write_text(words, encoding="utf-8")
+    assert found_in(prose(tmp_path / "words.md"), WRITE, set()) == []
+    assert [target for target, _ in LINK.findall(words) if not (path.parent / target).exists()] == []

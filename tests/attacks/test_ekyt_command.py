@@ -42,7 +42,7 @@ def test_it_trains_on_gaze_that_is_given_and_prints_a_table(tmp_path: Path, caps
     out = tmp_path / "model.npz"
     given = ["--data", str(tmp_path / "gaze.npz"), "--folds", "2", "--out", str(out)]
     assert run([*TRAIN, *QUICK, *given]) == EXIT_OK
-    assert "trained 2 networks on 4 people" in capsys.readouterr().out
+    assert "trained 2 networks on 4 participants" in capsys.readouterr().out
 
 
 def test_a_stopped_training_goes_on(

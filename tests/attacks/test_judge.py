@@ -215,7 +215,7 @@ def test_folds_may_be_trials_instead_of_sessions() -> None:
         Trial(trial.person, "only", trial.session, trial.t, trial.x, trial.y, RATE) for trial in people(3, sessions=2)
     ]
     assert judge(Spectrum(), trials, fold="name", draws=10).accuracy == 1
-    with pytest.raises(InputError, match="two people and two sessions at least, not 3 and 1"):
+    with pytest.raises(InputError, match="at least two participants and two sessions are needed, not 3 and 1"):
         judge(Spectrum(), trials)
 
 

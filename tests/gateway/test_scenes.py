@@ -191,7 +191,7 @@ def test_nobody_pushes_over_a_scene_that_is_watched_and_a_source_that_is_missing
             control = (tmp_path / "token").read_text().strip()
             body = b'{"boxes": []}'
             status, told = await ask(port, "POST", f"{HERE}/boxes", control, body)
-            assert (status, "nobody can push" in json.loads(told)["message"]) == (409, True)
+            assert (status, "no other can be pushed" in json.loads(told)["message"]) == (409, True)
             told_why = f"{tmp_path / 'film.mp4'}: expected a video, found something else, or a damaged one"
             await until(gateway, 90.0, lost=told_why)
 

@@ -149,7 +149,7 @@ def test_disjoint_people_pay_only_for_their_own_release() -> None:
 
 
 def test_people_who_are_in_two_releases_are_found() -> None:
-    with pytest.raises(CannotCompose, match=r"1 of the people.*bob"):
+    with pytest.raises(CannotCompose, match=r"1 of the participants.*bob"):
         compose_disjoint([(PureDP(1), ["ann", "bob"]), (PureDP(1), ["cy"]), (PureDP(1), ["bob"])])
     with pytest.raises(OptionError, match="whose data"):
         compose_disjoint([])

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 _WITHOUT_TERMINAL = 200
 _FRAME = 3
 """What a column takes beside its cell: a line and two spaces."""
-_LONGEST_WORD = 16
-"""A word of more letters may be broken."""
+_LONGEST_WORDS = (32, 16)
+"""A word of more letters may be broken; of more than the second number only where there is too little room."""
 _LONGEST_LABEL = 24
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table for participants; numbers are right-aligned."""
+    """Print a table that fits into the terminal; numbers are right-aligned."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -50,9 +50,16 @@ def _widths(columns: Sequence[str], cells: Sequence[Sequence[str]], room: int) -
     """Return how wide columns are, so that no short word is broken; None if there is too little room for that."""
     of_columns = list(zip(columns, *cells, strict=True))
     widths = [max(_longest(text.split("\n")) for text in texts) for texts in of_columns]
-    least = [max(min(_longest(text.split()), _LONGEST_WORD) for text in texts) for texts in of_columns]
-    if sum(least) > room:
-        return None
+    for longest_word in _LONGEST_WORDS:
+        least = [max(min(_longest(text.split()), longest_word) for text in texts) for texts in of_columns]
+        if sum(least) <= room:
+            return _shrunk(widths, least, room)
+    return None
+
+
+def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
+    """Return widths that fit: the widest columns shrink first, none below its least."""
+    widths = list(widths)
     while sum(widths) > room:
         widest = max(range(len(widths)), key=lambda index: widths[index] - least[index] and widths[index])
         widths[widest] -= 1

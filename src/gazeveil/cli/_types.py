@@ -54,7 +54,7 @@ _AS_METAVAR = 30
 
 
 def write_types(command: Any, typed: str) -> None:
-    """Make a command's help, and that of all commands below it, write values in participants' words."""
+    """Make a command's help, and that of all commands below it, write values in plain words."""
     for name, inner in getattr(command, "commands", {}).items():
         write_types(inner, f"{typed} {name}")
     own = command.get_params
@@ -67,7 +67,7 @@ def write_types(command: Any, typed: str) -> None:
 
 
 def written(parameters: Iterable[Any], typed: str = "") -> Any:
-    """Write the values of parameters in participants' words; the option --help is among them."""
+    """Write the values of parameters in plain words; the option --help is among them."""
     parameters = list(parameters)
     for parameter in parameters:
         if parameter.param_type_name == "argument":

@@ -83,9 +83,9 @@ def test_accounts_are_per_data_set_and_per_person(ledger: Ledger) -> None:
     ledger.grant("live", GazeStreamDP(1, 2, 60), person="bob")
     ledger.grant("live", PureDP(2))
     ledger.charge("live", GazeStreamDP(3, 2, 60), person="ann")
-    with pytest.raises(BudgetExceeded, match='person "bob" of data set "live"'):
+    with pytest.raises(BudgetExceeded, match='participant "bob" of data set "live"'):
         ledger.charge("live", GazeStreamDP(3, 2, 60), person="bob")
-    with pytest.raises(LedgerError, match='person "eve"'):
+    with pytest.raises(LedgerError, match='participant "eve"'):
         ledger.charge("live", GazeStreamDP(3, 2, 60), person="eve")
     assert [(a.person, a.totals.charges) for a in ledger.accounts()] == [("", 0), ("ann", 1), ("bob", 0)]
 
