@@ -3,7 +3,7 @@
 #
 # make demo    simulate a small study and write the report demo/report.html; says how to start the live demo
 # make test    lint, types and tests
-# make coverage  how much of noise, privacy and release their tests run; fails below the level in pyproject.toml
+# make coverage  how much of noise, privacy and release their tests run
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
 # make load    the gateway at 100 x 120 Hz against a bare proxy, alone and with three busy processes beside it (25 minutes)

@@ -99,9 +99,8 @@ def test_pre_commit_runs_what_lint_and_types_run_and_looks_for_the_licence() -> 
     assert "--negate" in hooks["licence"]["args"]
 
 
-def test_the_coverage_gate_is_about_packages_that_are_there() -> None:
+def test_coverage_is_measured_of_packages_that_are_there() -> None:
     coverage = PROJECT["tool"]["coverage"]
     for package in coverage["run"]["source_pkgs"]:
         assert (ROOT / "src" / package.replace(".", "/")).is_dir()
         assert f"tests/{package.rpartition('.')[2]}" in MAKEFILE
-    assert 50 < coverage["report"]["fail_under"] <= 100
