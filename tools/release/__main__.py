@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,7 @@ def release_check(bin_folder: Path, *, heavy: bool) -> int:
     todo.check("container file", lambda: f"{words.check_container(ROOT)}; {_linted(bin_folder)}")
     todo.check("container image", container_image)
     todo.check("documentation", documentation)
+    os.environ.pop("PYTHONPATH", None)  # what is built and tried next sees nothing but itself
     with tempfile.TemporaryDirectory(prefix="gazeveil-release-") as folder:
         work = Path(folder)
         built: list[Path] = []

@@ -188,8 +188,9 @@ def spark() -> str:
         return f"pyspark {pyspark.__version__} is there; no Java to start it"
     context = context_at("local[1]")
     _expect(context.parallelize([1, 2]).sum() == 3, "Spark cannot add")
+    version = context.version
     context.stop()
-    return f"Spark {context.version} adds"
+    return f"Spark {version} adds"
 
 
 EXTRAS: dict[str, Callable[[], str]] = {
