@@ -63,5 +63,5 @@ def test_what_it_may_see_is_chosen() -> None:
     assert RECOGNISERS["geometry"] is GeometryOfEyes
     with pytest.raises(OptionError, match="no group"):
         GeometryOfEyes(("height",))
-    with pytest.raises(OptionError, match="nothing"):
+    with pytest.raises(OptionError, match="no fields"):
         GeometryOfEyes(())
