@@ -69,10 +69,16 @@ $(VENV)/.browser: $(VENV)/.installed
 	fi
 	@touch $@
 
+# While those are fetched: compile what all tests need, and collect them once, so that their processes find it done.
+$(VENV)/.compiled: $(VENV)/.installed
+	@PYTHONDONTWRITEBYTECODE= PYTHONPATH=src $(BIN)/python -m tests.compile_kernels
+	@PYTHONDONTWRITEBYTECODE= PYTHONPATH=src $(BIN)/pytest --collect-only -q >/dev/null || true
+	@touch $@
+
 # One thread for linear algebra, or the workers fight over the cores; three workers for two cores, as some always wait.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2))')
 # Tests start many processes: without byte code on disk each of them would compile the whole package.
-unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
+unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser $(VENV)/.compiled
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 $(VENV)/.cover: $(VENV)/.installed

@@ -205,7 +205,7 @@ class Statement:
         exactly = ""
         if isinstance(self.guarantee, ZeroConcentratedDP):
             exactly = (
-                f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another chance the factor is another."
+                f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another δ the factor differs."
             )
         # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: see the page on δ.
         return (
