@@ -79,7 +79,7 @@ $(VENV)/.compiled: $(VENV)/.installed
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2))')
 # Tests start many processes: without byte code on disk each of them would compile the whole package.
 unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser $(VENV)/.compiled
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 $(VENV)/.cover: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cover]'

@@ -26,3 +26,39 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if os.name != "nt" or collection_path.suffix != ".py" or collection_path == Path(__file__):
         return None
     return _UNIX.search(collection_path.read_text(encoding="utf-8")) is not None or None
+
+
+LONG = (
+    "userstudy/test_study_in_a_browser.py",
+    "test_docs.py",
+    "privacy/audit/test_mutations.py",
+    "engines/test_spark_stream.py",
+    "release/test_neighbouring_corpora.py",
+    "page/test_control_page.py",
+    "gaze/formats/test_contract.py",
+    "attacks/test_attack_contract.py",
+    "engines/test_engine_answers.py",
+    "experiments/test_feature_studies.py",
+    "page/test_page_for_everybody.py",
+    "release/test_feature_series.py",
+    "experiments/test_dataset_attacks_study.py",
+    "engines/test_spark.py",
+    "aggregate/test_strategies.py",
+    "page/test_page_parts.py",
+    "privacy/ledger/test_ledger_kill.py",
+    "gateway/test_gateway_latch.py",
+    "experiments/test_demo.py",
+    "gateway/test_gateway_returns.py",
+    "experiments/test_forecasts.py",
+    "engines/test_engine_contract.py",
+    "userstudy/test_report.py",
+    "page/test_demo_page.py",
+    "gateway/test_end_to_end.py",
+)
+"""Files that take longest, in the order in which they begin: those that wait for browsers and clusters between those
+that compute. Otherwise they would come last, as they have few tests, and the processors would wait with them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {Path(__file__).parent / name: at for at, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path, len(LONG)))

@@ -204,9 +204,7 @@ class Statement:
             return ""
         exactly = ""
         if isinstance(self.guarantee, ZeroConcentratedDP):
-            exactly = (
-                f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another δ the factor differs."
-            )
+            exactly = f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another δ the factor differs."
         # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: see the page on δ.
         return (
             "For any two data sets that are compared, this release is like one that keeps this without exception, but "
