@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge experiment peers``: baselines for whole data sets, measured as our own mechanisms are."""
+"""``gazeveil judge experiment baselines``: baselines for whole data sets, measured as our own mechanisms are."""
 
 from __future__ import annotations
 

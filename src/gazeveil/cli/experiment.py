@@ -223,6 +223,9 @@ app.command("geometry", epilog="Example: `gazeveil judge experiment geometry --d
 app.command("heads", epilog="Example: `gazeveil judge experiment heads --data shared/data`")(
     _experiment_attributes.experiment_heads
 )
-app.command("peers", epilog="Example: `gazeveil judge experiment peers --sets readers --people 12 --out found`")(
-    _experiment_peers.experiment_peers
-)
+for _name in ("baselines", "peers"):  # the second is the name of earlier versions
+    app.command(
+        _name,
+        hidden=_name == "peers",
+        epilog="Example: `gazeveil judge experiment baselines --sets readers --people 12 --out found`",
+    )(_experiment_peers.experiment_peers)
