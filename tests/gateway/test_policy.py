@@ -49,7 +49,7 @@ listen = "127.0.0.1:6555"
 veil = { preset = "mpmu" }
 output = "samples"
 rate_hz = 60
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 
 [[app]]
 name = "reader"
@@ -199,10 +199,10 @@ BROKEN = [
     ('output = "samples"', 'output = "pixels"', 29, ["samples, fixations, hits"]),
     ('output = "samples"', 'output = "fixations"\nareas = "areas.json"', 30, ["no areas"]),
     ("rate_hz = 60", "rate_hz = 0", 30, ["app.rate_hz"]),
-    ('"hplu"]', '"hplo"]', 31, ["app.knob", "did you mean 'hplu'"]),
-    ('"hplu"]', '"off"]', 31, ["app.knob", "a veil that stays on"]),
-    ('"hplu"]', '"gaussian-low"]', 31, ["app.knob", "presets with a guarantee"]),
-    ('"hplu"]', "3]", 31, ["app.knob", "list of texts"]),
+    ('"hplu"]', '"hplo"]', 31, ["app.levels", "did you mean 'hplu'"]),
+    ('"hplu"]', '"off"]', 31, ["app.levels", "a veil that stays on"]),
+    ('"hplu"]', '"gaussian-low"]', 31, ["app.levels", "presets with a guarantee"]),
+    ('"hplu"]', "3]", 31, ["app.levels", "list of texts"]),
     ("epsilon_at_most = 3", "epsilon_at_most = 0", 40, ["above 0"]),
     ("epsilon_at_most = 3", "tls = { certificate = 'policy.toml', key = 'policy.toml' }", 40, ["websocket"]),
     ("epsilon_per_day = 5000", "epsilon_per_day = 0", 52, ["budget.epsilon_per_day", "above 0"]),

@@ -60,7 +60,9 @@ def attack_run(
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     fov_deg: FovDeg = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated participants.")] = 26,
+    people: Annotated[
+        int, typer.Option("--participants", "--people", min=2, help="How many simulated participants.")
+    ] = 26,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
     as_json: AsJson = False,
 ) -> None:

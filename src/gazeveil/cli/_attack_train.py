@@ -42,7 +42,9 @@ def train() -> None:
 @app.command(epilog="Example: `gazeveil attack train ekyt --people 500 --sessions 8 --device cuda --out model.npz`")
 def ekyt(
     out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz); its log goes beside it (.json).")],
-    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated participants.")] = 100,
+    people: Annotated[
+        int, typer.Option("--participants", "--people", min=2, help="How many simulated participants.")
+    ] = 100,
     sessions: Annotated[int, typer.Option("--sessions", min=1, help="On how many days each.")] = 4,
     minutes: Annotated[float, typer.Option("--minutes", help="How long a session is.")] = 1.0,
     tracker: Annotated[

@@ -26,7 +26,9 @@ def experiment_attributes(
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
     ] = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 16,
+    people: Annotated[
+        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
+    ] = 16,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 90.0,
     seed: Seed = 1,
     out: Out = None,

@@ -11,7 +11,7 @@ import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 
-People = Annotated[int, typer.Option("--people", min=3, help="Participants.")]
+People = Annotated[int, typer.Option("--participants", "--people", min=3, help="Participants.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", min=0.01, max=100, help="ε of what is released with noise.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]

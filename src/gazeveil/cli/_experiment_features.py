@@ -23,7 +23,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers 
 
 def experiment_features(
     data: Annotated[str, typer.Option("--data", help="`simulated`, or the EyeTribe runs' Parquet file.")] = "simulated",
-    people: Annotated[int, typer.Option("--people", min=6, help="Simulated private readers.")] = 100,
+    people: Annotated[int, typer.Option("--participants", "--people", min=6, help="Simulated private readers.")] = 100,
     seconds: Annotated[float, typer.Option("--seconds", min=60, help="How long each document is read.")] = 300.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of noise.")] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the noise.")] = 1,
@@ -115,7 +115,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def bozkir(
-    people: Annotated[int, typer.Option("--people", min=4, help="How many simulated readers.")] = 20,
+    people: Annotated[int, typer.Option("--participants", "--people", min=4, help="How many simulated readers.")] = 20,
     seconds: Annotated[float, typer.Option("--seconds", min=90, help="How long each document is read.")] = 600.0,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Noisy runs in the search for bins.")] = 5,
     every: Annotated[int, typer.Option("--every", min=1, help="Classifiers use every N-th window.")] = 10,

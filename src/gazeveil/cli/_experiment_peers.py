@@ -30,7 +30,9 @@ def experiment_peers(
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds the public data sets; found here or above.")
     ] = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 16,
+    people: Annotated[
+        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
+    ] = 16,
     seconds: Annotated[
         float,
         typer.Option("--seconds", min=20, help="Seconds used of every session; documents are read five times as long."),

@@ -19,7 +19,9 @@ def experiment_scanpaths(
     ] = "",
     sets: Annotated[str, typer.Option("--sets", help="`simulated`, `osie`, or both with a comma.")] = "simulated,osie",
     data: Annotated[Path | None, typer.Option("--data", help="Folder that holds osie; found here or above.")] = None,
-    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 20,
+    people: Annotated[
+        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
+    ] = 20,
     scenes: Annotated[int, typer.Option("--scenes", min=0, help="Maximum number of scenes; 0 for all.")] = 0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 1,

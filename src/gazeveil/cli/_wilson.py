@@ -36,7 +36,9 @@ def wilson(
     recognisers: Annotated[str, typer.Option("--recognisers", help="Comma-separated, such as lda or lda+pupil.")] = "",
     attacks: Annotated[str, typer.Option("--attacks", help="Comma-separated; all by default.")] = "",
     veils: Annotated[str, typer.Option("--veils", help="Names of table 3, semicolon-separated; all by default.")] = "",
-    people: Annotated[int, typer.Option("--people", min=2, help="Maximum number of participants.")] = 26,
+    people: Annotated[
+        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
+    ] = 26,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of records in table 3 and figure 2.")] = 90.0,
     enrolled: Annotated[
         Enrolled, typer.Option("--enrolled", help="Known from one other session, as in the paper, or from all others.")

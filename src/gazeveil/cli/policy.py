@@ -40,7 +40,7 @@ tracker = "desk"
 protocol = "eyetribe"
 listen = "127.0.0.1:6555"
 veil = { preset = "mpmu" }
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 
 [[app]]
 name = "page"

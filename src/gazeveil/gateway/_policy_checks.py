@@ -228,12 +228,17 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
     for name in app.knob:
         if name == OFF and not app.unproven:
             raise file.wrong(
-                (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
+                _levels(file, where), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
             )
         _check_preset(name, app, tracker, file, where)
     check_beside(app, tracker, budget, file, where)
     levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
     check_follow(app, tracker, levels, file, where)
+
+
+def _levels(file: File, where: Where) -> Where:
+    """Return the field that lists privacy levels; earlier versions called it ``knob``."""
+    return next((field for name in ("knob", "levels") if (field := (*where, name)) in file.lines), where)
 
 
 def _stream(app: AppSetting) -> str:
@@ -244,10 +249,10 @@ def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: Fil
     try:
         promise = mechanism_of({"preset": name}, tracker.space).guarantee
     except GazeveilError as error:
-        raise file.because((*where, "knob"), f"presets for {tracker.geometry}", error) from None
+        raise file.because(_levels(file, where), f"presets for {tracker.geometry}", error) from None
     if not promise.proven and not app.unproven:
         raise file.wrong(
-            (*where, "knob"), "presets with a guarantee", f"{name!r}", 'unproven = "allow" says that it is meant'
+            _levels(file, where), "presets with a guarantee", f"{name!r}", 'unproven = "allow" says that it is meant'
         )
 
 

@@ -244,7 +244,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         output=output,
         areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
-        knob=_knob(table),
+        knob=_levels(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
         radius_at_least=_radius(table, "radius_at_least", tracker),
@@ -316,12 +316,13 @@ def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
         raise table.because(key, f"a radius for {tracker.geometry}", error) from None
 
 
-def _knob(table: Table) -> tuple[str, ...]:
-    names = table.names("knob")
+def _levels(table: Table) -> tuple[str, ...]:
+    key = "knob" if "knob" in table else "levels"  # the first is the word of earlier versions
+    names = table.names(key)
     known = (*PRESETS, OFF)
     for name in names:
         if name not in known:
-            raise table.wrong("knob", "names of presets", told(name), closest(name, known))
+            raise table.wrong(key, "names of presets", told(name), closest(name, known))
     return names
 
 

@@ -119,7 +119,7 @@ def _text(answers: Mapping[str, Any]) -> str:
         lines.append(f"output = {_quoted(app['output'], 'app.output')}")
     space = space_of(screen(**size))
     knobs = [_level(name, space).knob for name in LEVELS]
-    lines += [f'veil = {{ preset = "{level}" }}', f"knob = {json.dumps(LEVELS)}"]
+    lines += [f'veil = {{ preset = "{level}" }}', f"levels = {json.dumps(LEVELS)}"]
     lines.append(f'epsilon_at_most = "{as_text(max(knob["epsilon"] for knob in knobs))}"')
     lines.append(f'window_at_least = "{as_text(min(knob["window"] for knob in knobs))}"')
     lines.append(f'window_at_most = "{as_text(max(knob["window"] for knob in knobs))}"')

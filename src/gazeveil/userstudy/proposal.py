@@ -93,7 +93,7 @@ tracker = "eye"
 protocol = "websocket"
 listen = "127.0.0.1:{port}"
 veil = {{ preset = "lphu" }}
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 epsilon_at_most = 3
 window_at_least = 0.5
 window_at_most = 2
