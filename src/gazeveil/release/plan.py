@@ -253,7 +253,7 @@ class Plan:
 
     Attributes:
         measurement: The mechanism that met the study.
-        which: What is released, as `Study.plan` was reported.
+        which: What is released, as `Study.plan` was asked for it.
     """
 
     measurement: Measurement
