@@ -27,7 +27,7 @@ WAITING = "no sample has come yet"
 NO_LISTENER = "no connected app asks for gaze"
 SWITCHED_OFF = "the app is switched off"
 NOT_ALLOWED = "the policy does not allow this app's veil for the participant at the tracker"
-"""What apps are reported; the control API tells the whole reason."""
+"""What apps are shown; the control API tells the whole reason."""
 LATCHED = "the gateway is shut: the record of what was spent cannot be trusted"
 """The same."""
 

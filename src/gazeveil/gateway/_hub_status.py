@@ -95,7 +95,7 @@ class AppStatus:
     Attributes:
         name: Its name.
         tracker: Whose gaze it gets.
-        protocol: How it is reported.
+        protocol: How it is sent.
         group: The viewer group it is in.
         output: Samples, fixations or hits.
         state: Whether it gets anything at present.

@@ -31,7 +31,7 @@ _MOST_NOTE = 200
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 """Pauses after the ledger failed; they double."""
 SPENT = "the privacy budget of the last 24 hours is spent; it comes back bit by bit"
-"""What apps are reported: no name, and no number."""
+"""What apps are shown: no name, and no number."""
 ASK_AGAIN_S = 60.0
 """How often a spent budget is asked whether something came back."""
 WAIT_S = 300.0

@@ -220,7 +220,7 @@ class AppSetting:
     Attributes:
         name: For participants, logs and the control API.
         tracker: Which tracker's gaze.
-        protocol: How it is reported.
+        protocol: How it is sent.
         mechanism: The veil, in the tracker's space.
         listen: Where the app finds its tracker; None for streams that are found by name.
         edge: What becomes of points beyond the edges: ``clamp``, ``reflect`` or ``leave``.

@@ -34,7 +34,7 @@ class Registered:
         mechanism: Its name in the registry.
         options: Its parameters apart from the guarantee.
         late: By how many seconds its output looks back. Its output is then compared with gaze of that time.
-        counts_samples: Whether its windows are this many samples of a nominal rate, which it must then be reported.
+        counts_samples: Whether its windows are this many samples of a nominal rate, which it must then be given.
         threshold_px: The distance worth publishing in pixels, for a mechanism that takes a share of the diagonal.
     """
 

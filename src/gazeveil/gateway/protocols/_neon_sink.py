@@ -4,7 +4,7 @@
 
 The phone has four ports: HTTP and WebSocket for its status, RTSP for streams, and one that echoes the time. Here one
 port is all of them, since the first bytes of a connection say which is meant. Streams come over the connection itself:
-the status says ``rtspt``, which is how clients are reported so. There is no scene, no eye and no motion among them.
+the status says ``rtspt``, from which clients learn it. There is no scene, no eye and no motion among them.
 """
 
 from __future__ import annotations

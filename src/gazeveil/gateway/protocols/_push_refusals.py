@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a sender of gaze is reported when it broke the rules."""
+"""What a sender of gaze is shown when it broke the rules."""
 
 from __future__ import annotations
 

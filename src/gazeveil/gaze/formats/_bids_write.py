@@ -51,7 +51,7 @@ def write(chunks: Iterable[Chunk], path: Path) -> None:
     """Write all recordings to a data set folder; it is checked against the rules before it is put in place.
 
     Raises:
-        InputError: If a recording cannot be reported in BIDS.
+        InputError: If a recording cannot be written in BIDS.
         OutputError: If the folder is there and was not written by gazeveil, or cannot be written.
         InternalError: If what was written breaks a rule of BIDS; nothing is put in place then.
     """
