@@ -11,16 +11,20 @@ scaling leave unknown, o a known offset, and noise of known law. All of it is po
    evidence.
 3. How uncertain that is comes from the same posterior: what the noise hides, what the models shrink towards the mean,
    and that these observers' map is not each participant's.
+
+Where a trained decoder (`gazeveil.aggregate.learned`) says what the map is if it follows no picture, that takes the
+place of all models without one; the evidence weighs it against those that follow the picture.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.aggregate.learned import Learned
 from gazeveil.aggregate.models import Kind, Model, Plane, Projected, observers_covariance
 from gazeveil.aggregate.posterior import Seen, posterior
 from gazeveil.types import FloatArray
@@ -32,13 +36,13 @@ _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
 _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
-_NARROWED = 0.89
-"""Intervals from the posterior cover a little more than they should (decision 143)."""
+_NARROWED = 0.8
+"""Intervals from the posterior cover more than they should (decisions 143 and 172)."""
 HOT = 4.0
 """A hot spot has more than this many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
 """The part of the cells that are called hot spots which is expected to be none."""
-_DOUBT = 1.6
+_DOUBT = 1.78
 """By how much the standard deviation of a cell is widened where it is asked whether it is a hot spot."""
 
 
@@ -138,13 +142,22 @@ class Decoder:
         apart = seen.expected - channel.offset @ channel.features
         self._expected = np.matmul(self._vectors, apart[:, :, None])[:, :, 0]
 
-    def decode(self, measured: FloatArray) -> Decoded:
-        """Return the map that the measured numbers suggest."""
+    def decode(self, measured: FloatArray, plain: Decoded | None = None) -> Decoded:
+        """Return the map that the measured numbers suggest.
+
+        Args:
+            measured: z.
+            plain: The map if it follows no picture, where that is known better than from the models.
+        """
         chances = self._weigh(measured)
         by_model = chances.sum(axis=(1, 2))
+        pictured = float(by_model[[model.pictured for model in self.models]].sum())
+        if plain is not None and pictured < _NEGLIGIBLE:
+            return replace(plain, picture_share=pictured)
         groups: dict[tuple[bool, Kind], list[int]] = {}
         for place, model in enumerate(self.models):
-            groups.setdefault((model.pictured, model.kind), []).append(place)
+            if model.pictured or plain is None:
+                groups.setdefault((model.pictured, model.kind), []).append(place)
         weights = {group: float(by_model[places].sum()) for group, places in groups.items()}
         least = min(_NEGLIGIBLE, max(weights.values()))
         found = [
@@ -152,8 +165,8 @@ class Decoder:
             for group, weight in weights.items()
             if weight >= least
         ]
-        pictured = np.array([model.pictured for model in self.models])
-        return self._drawn(found, float(by_model[pictured].sum()))
+        drawn = self._drawn(found, pictured)
+        return drawn if plain is None else _averaged(drawn, plain, pictured)
 
     def chances(self, measured: FloatArray) -> FloatArray:
         """Return how likely each model is, given z."""
@@ -218,6 +231,46 @@ class Decoder:
             data_share=min(max(float(weights @ [each.closed for each in found]), 0.0), 1.0),
             picture_share=min(pictured, 1.0),
         )
+
+
+def from_learned(plane: Plane, learned: Learned, mean: FloatArray, observers: int) -> Decoded:
+    """Return what a trained decoder says, as the decoder of models would.
+
+    Args:
+        plane: The cells and their blur.
+        learned: What it says.
+        mean: The blurred map that is expected.
+        observers: How many participants there are.
+    """
+    shape = plane.grid.shape
+    sampling = plane.observers_variance(mean) / observers * np.minimum(learned.map / mean, _MOST_LIFTED)
+    moved, left = float(np.sum((learned.map - mean) ** 2)), float(np.sum(learned.error_sd**2))
+    return Decoded(
+        map=learned.map.reshape(shape),
+        noise_sd=learned.noise_sd.reshape(shape),
+        error_sd=learned.error_sd.reshape(shape),
+        population_sd=np.sqrt(learned.error_sd**2 + sampling).reshape(shape),
+        hot=learned.hot.reshape(shape),
+        data_share=moved / (moved + left),
+    )
+
+
+def _averaged(pictured: Decoded, plain: Decoded, share: float) -> Decoded:
+    """Return the average of a map that follows a picture, as likely as a share says, and of one that does not."""
+    apart = share * (1 - share) * (pictured.map - plain.map) ** 2
+
+    def mixed(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.asarray(share * one + (1 - share) * other)
+
+    return Decoded(
+        map=mixed(pictured.map, plain.map),
+        noise_sd=np.sqrt(mixed(pictured.noise_sd**2, plain.noise_sd**2)),
+        error_sd=np.sqrt(mixed(pictured.error_sd**2, plain.error_sd**2) + apart),
+        population_sd=np.sqrt(mixed(pictured.population_sd**2, plain.population_sd**2) + apart),
+        hot=mixed(pictured.hot, plain.hot),
+        data_share=share * pictured.data_share + (1 - share) * plain.data_share,
+        picture_share=share,
+    )
 
 
 def gamma_quantiles(shape: float, count: int) -> FloatArray:

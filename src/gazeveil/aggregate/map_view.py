@@ -113,10 +113,16 @@ def bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
     """
     prior = prior_of(grid)
     across, down = (
-        bell(at, _lattice(count * size), max(BUMP_DEG, size))
-        for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True)
+        bell(at, middles, max(BUMP_DEG, size))
+        for at, middles, size in zip(prior.positions(), lattice_of(grid), prior.cell_deg, strict=True)
     )
     return across, down
+
+
+def lattice_of(grid: Grid) -> tuple[FloatArray, FloatArray]:
+    """Return x and y of the middles of the columns and rows of bumps, in degrees from the corner."""
+    across, down = prior_of(grid).cell_deg
+    return _lattice(grid.columns * across), _lattice(grid.rows * down)
 
 
 @lru_cache(maxsize=8)

@@ -42,6 +42,8 @@ MANY_KINDS: tuple[tuple[Kind, float], ...] = (*zip(PLAIN_KINDS, (0.25, 0.5, 1.0,
 """Kinds where many numbers are measured, and how likely each is beside the others: strong variation can be seen then,
 and taking it for weak costs most."""
 PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
+PICTURE_MANY_KINDS: tuple[Kind, ...] = tuple(product((0.1, 0.3, 0.9, 2.7), (1.3, 2.0)))
+"""The same where many numbers are measured: smaller things can be seen then."""
 _PLAIN_FLOOR, PICTURE_FLOOR = 0.2, 0.03
 _PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
 CENTRE_POWER = 0.62
@@ -49,7 +51,7 @@ CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
-DOUBTED = 0.4
+DOUBTED = 0.3
 """What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
 
 _ROOT = 0.7
@@ -257,8 +259,8 @@ def plain_models(plane: Plane, *, many: bool = False) -> tuple[Model, ...]:
 
 
 @lru_cache(maxsize=8)
-def pictured_models(plane: Plane, saliency: Saliency) -> tuple[Model, ...]:
-    """Return the models of a stimulus whose picture is known, all of which follow it."""
+def pictured_models(plane: Plane, saliency: Saliency, *, many: bool = False) -> tuple[Model, ...]:
+    """Return the models of a stimulus whose picture is known, all of which follow it, for few numbers or for many."""
     content = saliency.on(plane.grid)
     spectral = saliency.source == SPECTRAL
     sizes, power = (SIZES, 1.0) if spectral else (_PICTURE_SIZES, CENTRE_POWER)
@@ -268,7 +270,8 @@ def pictured_models(plane: Plane, saliency: Saliency) -> tuple[Model, ...]:
         centre = broad(plane.grid, 0.5, 0.5, *size)
         mean = floored(content * (centre / centre.max()) ** power, floor)
         means.append(plane.blurred(mean) if spectral else mean)  # a predicted map is blurred already
-    return _all_of(means, _alike(PLAIN_KINDS if spectral else PICTURE_KINDS), pictured=True)
+    kinds = PICTURE_MANY_KINDS if many else PICTURE_KINDS
+    return _all_of(means, _alike(PLAIN_KINDS if spectral else kinds), pictured=True)
 
 
 def picture_weight(saliency: Saliency | None) -> float:
@@ -283,7 +286,7 @@ def models_of(plane: Plane, saliency: Saliency | None, *, many: bool = False) ->
     weight = picture_weight(saliency) * (DOUBTED if many else 1.0)
     found = [_weighed(model, 1 - weight) for model in plain_models(plane, many=many)]
     if saliency is not None:
-        found += [_weighed(model, weight) for model in pictured_models(plane, saliency)]
+        found += [_weighed(model, weight) for model in pictured_models(plane, saliency, many=many)]
     return tuple(found)
 
 

@@ -37,8 +37,8 @@ _WRITTEN: Final = {
     "--session --stimulus --strategy --target --task --tracker --trial",
 }
 _OUT: Final = {
-    "FILE": "attack train ekyt, events, experiment leaderboard, experiment picture-model, features declare, "
-    "features design, features extract, ledger export, study check",
+    "FILE": "attack train ekyt, events, experiment heatmap-decoder, experiment leaderboard, experiment picture-model, "
+    "features declare, features design, features extract, ledger export, study check",
     "FOLDER": "demo, experiment attributes, experiment features, experiment geometry, experiment heatmap, "
     "experiment membership, experiment baselines, experiment reconstruction, experiment run, experiment scanpaths, "
     "reproduce all, reproduce bozkir, reproduce kaleido, reproduce liu, reproduce wilson, userstudy gaze, "

@@ -14,6 +14,7 @@ import typer
 from gazeveil.cli import (
     _experiment_attributes,
     _experiment_datasets,
+    _experiment_decoder,
     _experiment_features,
     _experiment_forecast,
     _experiment_grid,
@@ -202,6 +203,9 @@ app.command("veils", epilog="Example: `gazeveil judge experiment veils --presets
 app.command(
     "identify", epilog="Example: `gazeveil judge experiment identify --experiment vr --recognisers committee,lda`"
 )(_experiment_identify.experiment_identify)
+app.command("heatmap-decoder", epilog="Example: `gazeveil judge experiment heatmap-decoder sets --out learned.npz`")(
+    _experiment_decoder.experiment_heatmap_decoder
+)
 app.command("picture-model", epilog="Example: `gazeveil judge experiment picture-model sets --out readout.npz`")(
     _experiment_picture.experiment_picture_model
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import Decoded, Decoder, hot_spots
+from gazeveil.aggregate.decoder import Decoded, hot_spots
 from gazeveil.aggregate.models import Plane, mean_of, models_of
 from gazeveil.aggregate.picture import of_mass_1, stretched
 from gazeveil.aggregate.prior import working_grid
@@ -76,7 +77,15 @@ def prior_of_task(task: Task) -> FloatArray:
     return _map_on(task, mean_of(models_of(plane, task.saliency)).reshape(plane.grid.shape))
 
 
-def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
+class Decodes(Protocol):
+    """What makes a map of noisy numbers."""
+
+    def decode(self, measured: FloatArray) -> Decoded:
+        """Return the map that the measured numbers suggest."""
+        ...
+
+
+def estimate(task: Task, decoder: Decodes, measured: FloatArray) -> Estimate:
     """Decode on the working grid, and draw on the grid of the task."""
     if measured.ndim != 1:
         raise InternalError(f"expected one release to decode, not {len(measured)}")

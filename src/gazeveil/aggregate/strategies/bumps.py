@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import Decoder
+from gazeveil.aggregate import learned
+from gazeveil.aggregate.decoder import Decoded, Decoder, from_learned
 from gazeveil.aggregate.design import expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_view import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
-from gazeveil.aggregate.models import Plane, Projected, directions, pictured_models, plain_models
+from gazeveil.aggregate.models import Plane, Projected, directions, mean_of, pictured_models, plain_models
 from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
+from gazeveil.aggregate.strategies._common import BOUND, Decodes, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray, IntArray
@@ -73,9 +74,8 @@ class Bumps(_normalised.Normalised):
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
-        decoder, turn = _decoder(self.task)
-        turned = turn @ check_size(noisy, self._size).astype(np.float64)
-        return estimate(self.task, decoder, np.asarray(turned / (BOUND * self.task.observers)))
+        numbers = check_size(noisy, self._size) / (BOUND * self.task.observers)
+        return estimate(self.task, _decoder(self.task), np.asarray(numbers))
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
@@ -116,12 +116,41 @@ def _view(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
     return turn, features, plane.project(plain_models(plane, many=True), features)
 
 
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    """How bumps are decoded that follow no picture, where releases like this one were learnt from."""
+
+    task: Task
+
+    def decode(self, measured: FloatArray) -> Decoded:
+        plane, observers = plane_of(self.task), self.task.observers
+        mean = mean_of(plain_models(plane))
+        found = learned.decoded(plane, measured, mean, observers, _normalised.noise_sd(self.task))
+        return from_learned(plane, found, mean, observers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ByModels:
+    """How bumps are decoded else: by models, in fewer numbers; those that follow no picture may have been learnt."""
+
+    models: Decoder
+    turn: FloatArray
+    plain: _Learned | None
+
+    def decode(self, measured: FloatArray) -> Decoded:
+        plain = None if self.plain is None else self.plain.decode(measured)
+        return self.models.decode(self.turn @ measured, plain)
+
+
 @lru_cache(maxsize=2)
 @one_thread()
-def _decoder(task: Task) -> tuple[Decoder, FloatArray]:
+def _decoder(task: Task) -> Decodes:
     plane = plane_of(task)
+    plain = _Learned(task) if learned.knows(plane, task.observers, _normalised.noise_sd(task)) else None
+    if plain is not None and task.saliency is None:
+        return plain
     turn, features, projected = _view(plane)
     if task.saliency is not None:
-        projected = projected.with_more(plane.project(pictured_models(plane, task.saliency), features))
+        projected = projected.with_more(plane.project(pictured_models(plane, task.saliency, many=True), features))
     channel = _normalised.channel(task, plane, features, projected)
-    return Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn
+    return _ByModels(Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn, plain)

@@ -3,9 +3,9 @@
 """What a private heatmap adds to its prior, and whether its error bars and hot spots hold what they say.
 
 Each scene is released with the picture that was shown, with a wrong one (that of the scene half the gallery away) and
-with none, by the same participants. What follows from a release is compared with its own prior alone. The correlation
-is with the map of everyone who looked, without noise; error bars and hot spots are about the drawn participants, the
-wider error bars about everyone.
+with none, by the same participants under the same noise. What follows from a release is compared with its own prior
+alone. The correlation is with the map of everyone who looked, without noise; error bars and hot spots are about the
+drawn participants, the wider error bars about everyone.
 """
 
 from __future__ import annotations
@@ -144,14 +144,15 @@ def trials(
             hint="pictures are found by the scene's name",
         )
     mechanism = PrivateHeatmap(epsilon=epsilon, delta=delta)
-    source, found = NoiseSource.seeded(seed), []
+    found = []
     for done, count in enumerate(participants):
         task = mechanism.task_for(gallery.geometry, count, Neighbours.REPLACE_ONE, exact(delta))
         for place, scene in enumerate(gallery.scenes):
             other = names[(place + len(names) // 2) % len(names)]
             shown = {"right": pictures.get(scene.name), "wrong": pictures.get(other), "none": None}
             for kind in kinds:
-                noise = source.spawn(f"{scene.name}/{count}/{exact(epsilon)}/{exact(delta)}/{kind}")
+                # begun anew, so that pictures differ in what they make of the same noise
+                noise = NoiseSource.seeded(seed).spawn(f"{scene.name}/{count}/{exact(epsilon)}/{exact(delta)}")
                 found.append(_trial(scene, kind, replace(task, saliency=shown[kind]), noise, seed))
             tell(done * len(names) + place + 1, len(participants) * len(names))
     return found

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil judge experiment heatmap-decoder``: train the decoder of heatmaps without a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, progress
+from gazeveil.errors import InputError, MissingExtra
+from gazeveil.files import replacing
+
+_OFTEN = {"osie": 2.0}
+"""Sets that are drawn from more often than others."""
+_STUDIES, _SCENES, _SIMULATED = 6, 24, 4.0
+
+
+def experiment_heatmap_decoder(
+    folder: Annotated[Path, typer.Argument(help="One folder per set, each with `images` and `fixations.csv`.")],
+    out: Annotated[Path, typer.Option("--out", help="File for the weights, such as learned.npz.")],
+    steps: Annotated[int, typer.Option("--steps", min=1, help="How many steps of training.")] = 27_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train the decoder of heatmaps on public fixations and on simulated participants.
+
+    It runs on a GPU where PyTorch finds one; on a processor it takes hours.
+    """
+    try:
+        import torch
+    except ImportError as missing:
+        raise MissingExtra("torch", "attacks", "training the decoder") from missing
+    import numpy as np
+
+    from gazeveil.experiments.heatmap_decoder.network import stored
+    from gazeveil.experiments.heatmap_decoder.training import train
+    from gazeveil.experiments.heatmap_decoder.viewers import read_looks, simulated_looks
+
+    places = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+    if not places:
+        raise InputError(
+            f"{folder} holds no sets of fixations", hint="one folder per set, with images and fixations.csv"
+        )
+    sets = [read_looks(each, _OFTEN.get(each.name, 1.0)) for each in places]
+    with progress("training", quiet=as_json) as tell:
+        everything = [*sets, simulated_looks(_STUDIES, _SCENES, _SIMULATED)]
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        network = train(everything, seed=seed, device=device, steps=steps, tell=tell)
+    with replacing(out) as part, part.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **stored(network))
+    counts = {place.name: len(each.values) for place, each in zip(places, sets, strict=True)}
+    if as_json:
+        print_json({"steps": steps, "seed": seed, "pictures": counts, "out": out})
+        return
+    shown = ", ".join(f"{count} of {name}" for name, count in counts.items())
+    typer.echo(f"trained for {steps} steps on pictures: {shown}; weights are in {out}")

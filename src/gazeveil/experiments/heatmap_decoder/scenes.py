@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the decoder is shown in training: participants drawn anew for every step, on many viewing planes.
+
+Half of what it sees are viewers of public pictures as they were. In a third a part of their gaze goes to the middle, as
+on web pages or with a poor tracker, so that it learns to leave the prior alone. The rest are made scenes of a few
+spots. No step is seen twice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import torch
+
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.models import Plane
+from gazeveil.experiments.heatmap_decoder.network import Raster
+from gazeveil.experiments.heatmap_decoder.viewers import Looks
+from gazeveil.geometry import screen
+
+PLANES: Final = (
+    (32, 24, 32.0, 24.0, 1.1),
+    (36, 20, 36.0, 20.0, 1.1),
+    (37, 21, 48.0, 27.0, 0.85),
+    (24, 18, 24.0, 18.0, 1.1),
+    (40, 25, 32.0, 20.0, 1.375),
+    (20, 15, 20.0, 15.0, 1.1),
+    (28, 28, 28.0, 28.0, 1.1),
+    (40, 22, 40.0, 22.0, 1.1),
+    (32, 24, 32.0, 24.0, 0.9),
+    (30, 24, 26.0, 21.0, 1.4),
+)
+"""Columns and rows of cells, degrees across and down, and the blur in cells."""
+_DISTANCE_MM = 570.0
+_SPOTS, _CENTRED = 0.12, 0.32
+_RESAMPLED = 0.6
+_MOST_SPOTS, _SPOT_LOOKS, _MIDDLE_LOOKS = 8, 12, 10
+_EVERYBODY = 60
+"""How many more participants stand for everybody where participants can be drawn without end."""
+
+
+class Step(NamedTuple):
+    """What one step is about: numbers without noise, and the maps of the same participants and of everybody."""
+
+    numbers: torch.Tensor
+    same: torch.Tensor
+    everybody: torch.Tensor
+
+
+def plane_of(columns: int, rows: int, width: float, height: float, blur: float) -> Plane:
+    """Return a viewing plane of so many cells and degrees."""
+    across, down = (2 * _DISTANCE_MM * math.tan(math.radians(side / 2)) for side in (width, height))
+    return Plane(Grid(columns, rows, screen(800, 600, across, down, _DISTANCE_MM)), (blur, blur))
+
+
+class Scenes:
+    """All that examples are drawn from, on a device."""
+
+    def __init__(self, sets: list[Looks], device: str, seed: int) -> None:
+        self._looks = torch.cat([torch.from_numpy(each.values) for each in sets]).to(device)
+        self._often = torch.cat([torch.from_numpy(each.often) for each in sets]).to(device)
+        self._counts = (self._looks[..., 2] > 0).sum(-1)
+        self._viewers = (self._counts > 0).sum(-1)
+        self._device = device
+        self._chance = torch.Generator(device=device).manual_seed(seed)
+
+    def step(self, raster: Raster, size: int, observers: int) -> Step:
+        """Return so many scenes with so many participants each."""
+        kind = float(self._uniform(1))
+        if kind < _SPOTS:
+            looks = self._spots(size, observers + _EVERYBODY)
+            mine, all_ = looks[:, :observers], looks[:, observers:]
+        else:
+            pictures = torch.multinomial(self._often, size, replacement=True, generator=self._chance)
+            mirrored = self._uniform(size) < 0.5, self._uniform(size) < 0.1
+            centre = self._centre(size) if kind < _SPOTS + _CENTRED else None
+            resampled = float(self._uniform(1)) < _RESAMPLED
+            mine = self._people(pictures, observers, mirrored, centre, resampled=resampled)
+            if centre is None:
+                all_ = _mirrored(self._looks[pictures], mirrored)
+            else:
+                all_ = self._people(pictures, _EVERYBODY, mirrored, centre, resampled=True)
+        return Step(raster.numbers(mine).mean(1), raster.map(mine), raster.map(all_))
+
+    def noise(self, shape: torch.Size) -> torch.Tensor:
+        """Return normal noise of standard deviation 1."""
+        return torch.randn(shape, device=self._device, generator=self._chance)
+
+    def _people(
+        self,
+        pictures: torch.Tensor,
+        count: int,
+        mirrored: tuple[torch.Tensor, torch.Tensor],
+        centre: torch.Tensor | None,
+        *,
+        resampled: bool,
+    ) -> torch.Tensor:
+        """Draw participants with replacement, and perhaps each one's looks as well, so that no two are alike."""
+        who = (self._uniform(len(pictures), count) * self._viewers[pictures][:, None]).long()
+        looks, counts = self._looks[pictures[:, None], who], self._counts[pictures[:, None], who]
+        if resampled:
+            most = looks.shape[2]
+            which = (self._uniform(len(pictures), count, most) * counts[..., None]).long()
+            looks = torch.gather(looks, 2, which[..., None].expand(-1, -1, -1, 3)).clone()
+            looks[..., 2] *= torch.arange(most, device=self._device) < counts[..., None]
+        looks = _whole(_mirrored(looks, mirrored))
+        if centre is None:
+            return looks
+        part, x, y, wide, high, apart = (each[:, None, None] for each in centre)
+        shape = (len(pictures), count, _MIDDLE_LOOKS)
+        moved = [self.noise(torch.Size((*shape[:2], 1))) * apart for _ in range(2)]
+        middle = torch.stack(
+            (
+                x + moved[0] + self.noise(torch.Size(shape)) * wide,
+                y + moved[1] + self.noise(torch.Size(shape)) * high,
+                self._times(*shape),
+            ),
+            -1,
+        )
+        middle = _whole(_inside(middle))
+        looks[..., 2] *= 1 - part
+        middle[..., 2] *= part
+        return _whole(torch.cat((looks, middle), 2))
+
+    def _centre(self, size: int) -> torch.Tensor:
+        """Return how much of gaze goes to the middle, where that is, how wide, and how far trackers are off."""
+        near = [0.5 + 0.04 * self.noise(torch.Size((size,))), 0.48 + 0.04 * self.noise(torch.Size((size,)))]
+        wide = [0.16 * torch.exp(0.25 * self.noise(torch.Size((size,)))) for _ in range(2)]
+        return torch.stack([0.9 * self._uniform(size), *near, *wide, 0.08 * self._uniform(size)])
+
+    def _spots(self, size: int, count: int) -> torch.Tensor:
+        """Return participants who look at a few spots, and sometimes at the middle."""
+        kinds = (self._uniform(size) * _MOST_SPOTS).long() + 1
+        x, y = (0.5 + (self._uniform(size, _MOST_SPOTS) - 0.5) * (0.35 + 0.6 * self._uniform(size, 1)) for _ in "xy")
+        weights = -torch.log(self._uniform(size, _MOST_SPOTS).clamp_min(1e-6))
+        weights = weights * (torch.arange(_MOST_SPOTS, device=self._device) < kinds[:, None])
+        wide = 0.01 + 0.05 * self._uniform(size, _MOST_SPOTS) ** 2
+        shape = torch.Size((size, count, _SPOT_LOOKS))
+        which = torch.multinomial(weights + 1e-9, count * _SPOT_LOOKS, replacement=True, generator=self._chance)
+        own = self.noise(torch.Size((size, count, 1))) * 0.01, self.noise(torch.Size((size, count, 1))) * 0.01
+        found = [
+            torch.gather(place, 1, which).view(shape)
+            + self.noise(shape) * torch.gather(wide, 1, which).view(shape) * high
+            + off
+            for place, high, off in zip((x, y), (1.0, 1.2), own, strict=True)
+        ]
+        middle = self._uniform(*shape) < 0.5 * self._uniform(size, 1, 1)
+        found = [torch.where(middle, 0.5 + self.noise(shape) * 0.15, each) for each in found]
+        looks = _inside(torch.stack((*found, self._times(*shape)), -1))
+        looks[..., 2] += 1e-6
+        return _whole(looks)
+
+    def _times(self, *shape: int) -> torch.Tensor:
+        """Return lengths of looks: Gamma of shape 2."""
+        return -torch.log(self._uniform(*shape).clamp_min(1e-6)) - torch.log(self._uniform(*shape).clamp_min(1e-6))
+
+    def _uniform(self, *shape: int) -> torch.Tensor:
+        return torch.rand(*shape, device=self._device, generator=self._chance)
+
+
+def _mirrored(looks: torch.Tensor, which: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    found = looks.clone()
+    for axis, turned in enumerate(which):
+        values = looks[..., axis]
+        found[..., axis] = torch.where(turned.view(-1, *(1,) * (values.ndim - 1)), 1 - values, values)
+    return found
+
+
+def _inside(looks: torch.Tensor) -> torch.Tensor:
+    """Return looks of which those beyond the plane count nothing."""
+    found = looks.clone()
+    found[..., 2] *= ((looks[..., :2] >= 0) & (looks[..., :2] < 1)).all(-1)
+    return found
+
+
+def _whole(looks: torch.Tensor) -> torch.Tensor:
+    """Return looks whose times add up to 1 for each participant."""
+    found = looks.clone()
+    found[..., 2] = looks[..., 2] / looks[..., 2].sum(-1, keepdim=True).clamp_min(1e-6)
+    return found

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whose gaze the decoder is trained on: public sets of fixations, and simulated participants.
+
+The sets are those of the picture model (`gazeveil.experiments.picture_model.pictures`): a folder for each, with
+``images`` and ``fixations.csv``; of pictures in ``held_out.txt`` nothing is seen. Coordinates are parts of the picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from gazeveil.errors import InputError
+from gazeveil.experiments.picture_model.pictures import COLUMNS
+from gazeveil.experiments.usefulness._heatmap_scenes import PLANE, Split, Viewer, simulated
+from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.types import Float32Array, FloatArray
+
+MOST_VIEWERS: Final = 16
+MOST_LOOKS: Final = 24
+"""Of longer recordings the longest looks are kept."""
+_LEAST_VIEWERS: Final = 6
+_FINE: Final = (36, 48)
+"""Raw gaze becomes looks at the middles of so many rows and columns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looks:
+    """Looks of many viewers at many pictures.
+
+    Attributes:
+        values: Pictures by viewers by looks by x, y and share of the viewer's time; 0 where there is none.
+        often: How often each picture is drawn beside the others.
+    """
+
+    values: Float32Array
+    often: Float32Array
+
+
+def read_looks(folder: Path, often: float) -> Looks:
+    """Read the looks at the pictures of a set that are not held out.
+
+    Raises:
+        InputError: If something is missing or makes no sense.
+    """
+    table = folder / "fixations.csv"
+    if not table.is_file():
+        raise InputError(f"{folder} has no fixations.csv", hint=f"a table with the columns {', '.join(COLUMNS)}")
+    rows = pl.read_csv(table, schema_overrides={"image": pl.String, "viewer": pl.String})
+    if missing := [name for name in COLUMNS if name not in rows.columns]:
+        raise InputError(f"{table} has no column {missing[0]!r}, only {', '.join(rows.columns)}")
+    listed = folder / "held_out.txt"
+    kept = set(listed.read_text(encoding="utf-8").split("\n")) if listed.is_file() else set()
+    found = []
+    for (name,), part in rows.sort("image").group_by("image", maintain_order=True):
+        if name in kept:
+            continue
+        path = folder / "images" / str(name)
+        if not path.is_file():
+            raise InputError(f"there is no picture {path}", hint="names in fixations.csv are those of files in images")
+        height, width = read_pixels(path).shape[:2]
+        viewers = [
+            _longest(own["x"].to_numpy() / width, own["y"].to_numpy() / height, own["duration"].to_numpy())
+            for own in part.partition_by("viewer", maintain_order=True)
+        ]
+        seen = [each for each in viewers if each.any()][:MOST_VIEWERS]
+        if len(seen) >= _LEAST_VIEWERS:
+            found.append(np.stack(seen + [np.zeros_like(seen[0])] * (MOST_VIEWERS - len(seen))))
+    if not found:
+        raise InputError(
+            f"{folder} has no picture to train on", hint=f"at least {_LEAST_VIEWERS} viewers a picture are needed"
+        )
+    return Looks(np.stack(found), np.full(len(found), often, dtype=np.float32))
+
+
+def simulated_looks(studies: int, scenes: int, often: float) -> Looks:
+    """Return the looks of simulated participants at made-up scenes, none of which is in a test."""
+    found = [
+        np.stack([_of_raw(viewer) for viewer in scene.viewers[:MOST_VIEWERS]])
+        for seed in range(1, studies + 1)
+        for scene in simulated(Split.TUNE, scenes, seed=seed, people=MOST_VIEWERS).scenes
+    ]
+    whole = [each for each in found if each[..., 2].any(axis=1).all()]
+    return Looks(np.stack(whole), np.full(len(whole), often, dtype=np.float32))
+
+
+def _of_raw(viewer: Viewer) -> Float32Array:
+    width, height = float(PLANE.width_px or 1), float(PLANE.height_px or 1)
+    x, y = viewer.x / width, viewer.y / height
+    inside = (x >= 0) & (x < 1) & (y >= 0) & (y < 1)
+    rows, columns = _FINE
+    cells = np.floor(y[inside] * rows) * columns + np.floor(x[inside] * columns)
+    places, counts = np.unique(cells, return_counts=True)
+    return _longest((places % columns + 0.5) / columns, (places // columns + 0.5) / rows, counts.astype(np.float64))
+
+
+def _longest(x: FloatArray, y: FloatArray, time: FloatArray) -> Float32Array:
+    """Return the longest looks within the picture, as shares of their time."""
+    inside = (x >= 0) & (x < 1) & (y >= 0) & (y < 1) & (time > 0) & np.isfinite(time)
+    looks = np.stack((x[inside], y[inside], time[inside]), axis=1)
+    looks = looks[np.argsort(-looks[:, 2], kind="stable")[:MOST_LOOKS]]
+    found = np.zeros((MOST_LOOKS, 3), dtype=np.float32)
+    if len(looks):
+        looks[:, 2] /= looks[:, 2].sum()
+        found[: len(looks)] = looks
+    return found
