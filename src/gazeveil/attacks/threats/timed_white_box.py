@@ -15,18 +15,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.contract import ATTACKS, Gallery, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.attacks.restoring.shared import fitting
 from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
-from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.exact import whole_number
+from gazeveil.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism
 
 
 @ATTACKS.register("timed-white-box")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimedWhiteBox(Attack):
+class TimedWhiteBox(WhiteBox):
     """The query as it is, but missing where a release was late; the reference behind the same mechanism likewise.
 
     Attributes:
@@ -35,12 +34,6 @@ class TimedWhiteBox(Attack):
 
     name: ClassVar[str] = "timed-white-box"
     threat_model: ClassVar[str] = "white box, with times of releases"
-    grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
-
-    draws: int = 3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
 
     def fits(self, mechanism: SampleMechanism) -> bool:
         """Whether the times of releases tell anything."""
