@@ -12,11 +12,9 @@ import typer
 
 from gazeveil.cli._output import json_text, print_json, print_table
 from gazeveil.errors import OptionError
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 
-MostPeople = Annotated[
-    int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
-]  # fmt: skip
+MostPeople = Annotated[int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")]
 NoiseSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
@@ -69,9 +67,7 @@ def show_found(
     if out is not None:
         files = {f"{name}.json": (json_text(told, indent=1) + "\n").encode(), f"{name}.png": draw()}
         out.mkdir(parents=True, exist_ok=True)
-        for file, content in files.items():
-            with replacing(out / file) as temporary:
-                temporary.write_bytes(content)
+        write_all(out, files)
     if as_json:
         print_json({**told, "files": list(files)})
         return
