@@ -9,16 +9,15 @@ Like `white-box`, and what `late-releases` reads off the times of releases comes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks.contract import ATTACKS, Gallery, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.attacks.contract import ATTACKS, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.restoring.shared import fitting
-from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
+from gazeveil.attacks.threats.late_releases import LateReleases, WithLosses, lost_of
 from gazeveil.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism
 
@@ -48,28 +47,9 @@ class TimedWhiteBox(WhiteBox):
 class _Behind(VeiledReference):
     def recogniser(self, given: Recogniser) -> Recogniser:
         """Return the recogniser, as it sees gaze with losses."""
-        return _WithLosses(given, self.mechanism)
+        return WithLosses(given, partial(_marked, self.mechanism))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WithLosses(Recogniser):
-    """A recogniser that is shown where gaze was lost."""
-
-    name: ClassVar[str] = "with losses"
-
-    given: Recogniser
-    mechanism: SampleMechanism
-
-    @property
-    def sees(self) -> frozenset[str]:
-        """What the recogniser itself looks at."""
-        return self.given.sees
-
-    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Enrol veiled gaze with losses."""
-        gallery = self.given.enrol([self._marked(trial) for trial in reference], seed)
-        return ScoredGallery(gallery.people, lambda query: gallery.windows(self._marked(query)))
-
-    def _marked(self, veiled: Trial) -> Trial:
-        lost = np.isnan(lost_of(self.mechanism, veiled).x)
-        return replace(veiled, x=np.where(lost, np.nan, veiled.x), y=np.where(lost, np.nan, veiled.y), pupil=None)
+def _marked(mechanism: SampleMechanism, veiled: Trial) -> Trial:
+    lost = np.isnan(lost_of(mechanism, veiled).x)
+    return replace(veiled, x=np.where(lost, np.nan, veiled.x), y=np.where(lost, np.nan, veiled.y), pupil=None)
