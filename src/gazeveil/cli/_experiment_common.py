@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from gazeveil.cli._output import json_text, print_json, print_table
+from gazeveil.cli._output import json_text, print_json
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 
@@ -23,8 +23,6 @@ Veils = Annotated[
     typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
 ]
 
-Table = tuple[str, list[str], list[list[Any]]]
-"""A title, the columns' names, and rows."""
 Number = TypeVar("Number", int, float)
 
 
@@ -58,7 +56,7 @@ def show_found(
     name: str,
     told: Mapping[str, Any],
     draw: Callable[[], bytes],
-    tables: Iterable[Table],
+    print_tables: Callable[[], None],
     *,
     as_json: bool,
 ) -> None:
@@ -71,7 +69,6 @@ def show_found(
     if as_json:
         print_json({**told, "files": list(files)})
         return
-    for table in tables:
-        print_table(*table)
+    print_tables()
     if files:
         print(f"wrote {', '.join(files)} to {out}")

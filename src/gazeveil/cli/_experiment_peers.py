@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, Out, Table, check_drawing, names_in, show_found
-from gazeveil.cli._output import AsJson, progress
+from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, Out, check_drawing, names_in, show_found
+from gazeveil.cli._output import AsJson, print_table, progress
 from gazeveil.errors import OptionError, closest
 
 SETS = ("vr", "simulated", "readers", "eyetribe")
@@ -63,33 +63,35 @@ def experiment_peers(
                 rows = series_set(name, data, people, 5 * seconds)
                 series += features.measure(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
     told = {"seed": seed, "gaze": [row.to_dict() for row in gaze], "features": [row.to_dict() for row in series]}
-    tables: list[Table] = []
-    for name in dict.fromkeys(row.people for row in gaze):
-        mine = [row for row in gaze if row.people == name]
-        ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
-        tables.append((
-            f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
-            ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
-            [
+
+    def print_tables() -> None:
+        for name in dict.fromkeys(row.people for row in gaze):
+            mine = [row for row in gaze if row.people == name]
+            ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
+            print_table(
+                f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
+                ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
                 [
-                    row.peer,
-                    *(row.identified[who][way][0] for who, way in ways),
-                    *(row.utilities[measure] for measure in samples.UTILITIES),
-                    row.answered,
-                    row.guarantee,
-                ]
-                for row in mine
-            ],
-        ))  # fmt: skip
-    for name in dict.fromkeys(row.people for row in series):
-        rows_of = [row for row in series if row.people == name]
-        ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
-        tables.append((
-            f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
-            ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
-            [
-                [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
-                for row in rows_of
-            ],
-        ))  # fmt: skip
-    show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), tables, as_json=as_json)
+                    [
+                        row.peer,
+                        *(row.identified[who][way][0] for who, way in ways),
+                        *(row.utilities[measure] for measure in samples.UTILITIES),
+                        row.answered,
+                        row.guarantee,
+                    ]
+                    for row in mine
+                ],
+            )
+        for name in dict.fromkeys(row.people for row in series):
+            rows_of = [row for row in series if row.people == name]
+            ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
+            print_table(
+                f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
+                ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
+                [
+                    [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
+                    for row in rows_of
+                ],
+            )
+
+    show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), print_tables, as_json=as_json)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +13,12 @@ from gazeveil.cli._experiment_common import (
     MostPeople,
     Out,
     Seed,
-    Table,
     Veils,
     check_drawing,
     names_in,
     show_found,
 )
-from gazeveil.cli._output import AsJson, progress
+from gazeveil.cli._output import AsJson, print_table, progress
 
 
 def experiment_scanpaths(
@@ -48,25 +46,35 @@ def experiment_scanpaths(
         with progress(f"veiling {some.name}", quiet=as_json) as tell:
             found.append(measure(some, chosen, repeats=repeats, seed=seed, tell=tell))
     told = {"seed": seed, "repeats": repeats, "sets": [one.to_dict() for one in found]}
-    tables: Iterator[Table] = (
-        (
-            f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
-            f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
-            [
-                "mechanism",
-                "similarity",
-                "linked",
-                "by warping",
-                "outliers F1",
-                "at random",
-                "AUC",
-                "with ≥ 3 fixations",
-            ],
-            [
-                [row.veil, row.mean, row.linked, row.warped, row.outlier_f1, row.random_f1, row.outlier_auc, row.found]
-                for row in one.rows
-            ],
-        )
-        for one in found
-    )
-    show_found(out, "scanpaths", told, lambda: _plots.drawn(found), tables, as_json=as_json)
+
+    def print_tables() -> None:
+        for one in found:
+            print_table(
+                f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
+                f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
+                [
+                    "mechanism",
+                    "similarity",
+                    "linked",
+                    "by warping",
+                    "outliers F1",
+                    "at random",
+                    "AUC",
+                    "with ≥ 3 fixations",
+                ],
+                [
+                    [
+                        row.veil,
+                        row.mean,
+                        row.linked,
+                        row.warped,
+                        row.outlier_f1,
+                        row.random_f1,
+                        row.outlier_auc,
+                        row.found,
+                    ]
+                    for row in one.rows
+                ],
+            )
+
+    show_found(out, "scanpaths", told, lambda: _plots.drawn(found), print_tables, as_json=as_json)
