@@ -26,19 +26,15 @@ _PAUSE_S = 0.001
 _HELD_BY_OTHERS = {errno.EAGAIN, errno.EACCES}  # as Unix says it, and as Windows does
 
 
-def try_lock(file: int, *, shared: bool = False) -> bool:
+def try_lock(file: int) -> bool:
     """Lock an open file if nobody else holds it, and return whether that was so.
-
-    Args:
-        file: The descriptor.
-        shared: Let others hold it too who ask for no more than this; on Windows one at a time holds it.
 
     Raises:
         OSError: If such files cannot be locked.
     """
     try:
         if _windows is None:
-            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         else:
             os.lseek(file, _BYTE, os.SEEK_SET)
             _windows.locking(file, _windows.LK_NBLCK, 1)
@@ -50,7 +46,10 @@ def try_lock(file: int, *, shared: bool = False) -> bool:
 
 
 def lock(file: int, *, shared: bool = False) -> None:
-    """Lock an open file, however long others hold it; otherwise as `try_lock`."""
+    """Lock an open file, however long others hold it; otherwise as `try_lock`.
+
+    With ``shared``, others hold it too who ask for no more than this; on Windows one at a time holds it.
+    """
     if _windows is None:
         fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         return

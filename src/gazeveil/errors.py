@@ -29,7 +29,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -226,3 +227,16 @@ class MissingExtra(GazeveilError, ImportError):  # noqa: N818
 
 class InternalError(GazeveilError, RuntimeError):
     """Something that cannot happen happened: our fault, please report it."""
+
+
+@contextmanager
+def needing(package: str, extra: str, purpose: str) -> Iterator[None]:
+    """Turn a failed import of an optional package into the error that says what to install.
+
+    Raises:
+        MissingExtra: If the import fails.
+    """
+    try:
+        yield
+    except ImportError:
+        raise MissingExtra(package, extra, purpose) from None

@@ -10,7 +10,7 @@ import shutil
 import stat
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -55,6 +55,14 @@ def replacing(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
         ) from error
     finally:
         _remove(temporary)
+
+
+def write_all(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Write files by name into a folder, each of them whole or not at all; return their names."""
+    for name, content in files.items():
+        with replacing(folder / name) as temporary:
+            temporary.write_bytes(content)
+    return list(files)
 
 
 def write_private(path: Path, text: str) -> None:

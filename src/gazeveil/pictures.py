@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import MissingExtra
+from gazeveil.errors import needing
 from gazeveil.files import replacing
 
 BLUE, ORANGE, GREEN, RED = "#0258df", "#e09416", "#109d56", "#b7100e"
@@ -50,10 +50,8 @@ def paper(width: float, height: float, layout: Any = None) -> Any:
     Raises:
         MissingExtra: If matplotlib is not installed.
     """
-    try:
+    with needing("matplotlib", "plots", "drawing pictures"):
         from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("matplotlib", "plots", "drawing pictures") from None
     return Figure(figsize=(width, height), layout=layout)
 
 

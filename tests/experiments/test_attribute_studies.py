@@ -15,6 +15,7 @@ from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.datasets.jemr2022 import FIELDS, JEMR_FOLDER, SESSIONS_FILE, TARGETS_FILE, target_sessions
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.experiments.attributes import geometry, veiled
+from gazeveil.experiments.identity_data import TRAITS
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_the_command_says_what_veils_leave_of_identity_and_traits(
     small = ["experiment", "attributes", "--sets", "simulated", "--people", "4", "--seconds", "30"]
     assert run([*small, "--veils", "none,hplu", "--out", str(tmp_path), "--json"]) == EXIT_OK
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert {row["question"] for row in rows} == {veiled.IDENTITY, *veiled.TRAITS}
+    assert {row["question"] for row in rows} == {veiled.IDENTITY, *TRAITS}
     assert all(0 <= row["found"]["f1"] <= 1 for row in rows)
     assert (tmp_path / "attributes.png").exists()
     assert run([*small, "--veils", "none"]) == EXIT_OK

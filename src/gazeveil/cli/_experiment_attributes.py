@@ -9,109 +9,100 @@ from typing import Annotated
 
 import typer
 
+from gazeveil.cli._experiment_common import (
+    MostPeople,
+    NoiseSeed,
+    Out,
+    Veils,
+    check_drawing,
+    names_in,
+    show_found,
+)
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import InputError
 
-Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")]
-
 
 def experiment_attributes(
-    veils: Annotated[
-        str,
-        typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
-    ] = "",
+    veils: Veils = "",
     sets: Annotated[str, typer.Option("--sets", help="`vr`, `simulated`, or both with a comma.")] = "vr,simulated",
     recogniser: Annotated[str, typer.Option("--recogniser", help="Recogniser.")] = "clusterfix",
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
     ] = None,
-    people: Annotated[
-        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
-    ] = 16,
+    people: MostPeople = 16,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 90.0,
-    seed: Seed = 1,
+    seed: NoiseSeed = 1,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Infer identity and traits behind mechanisms; the attacker is trained behind the same one (Kaleido, figure 12)."""
     from gazeveil.attacks import RECOGNISERS
-    from gazeveil.cli._experiment_files import write_found
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.attributes import _plots, veiled
-    from gazeveil.experiments.veils import VEILS, named
-    from gazeveil.pictures import canvas
+    from gazeveil.experiments.veils import VEILS
 
-    if out is not None:
-        canvas()  # says at once, not after the work, that what draws is not installed
+    check_drawing(out)
     who = RECOGNISERS[recogniser]()
-    found = veiled.trait_sets(find_data(data), named(sets), people=people, seconds=seconds)
+    found = veiled.trait_sets(find_data(data), names_in(sets), people=people, seconds=seconds)
     with progress("inferring", quiet=as_json) as tell:
-        rows = veiled.measure(found, named(veils) or VEILS, who, seed=seed, tell=tell)
+        rows = veiled.measure(found, names_in(veils) or VEILS, who, seed=seed, tell=tell)
     told = {"recogniser": recogniser, "seed": seed, "rows": [row.to_dict() for row in rows]}
-    files = [] if out is None else write_found(out, "attributes", told, _plots.behind_veils(rows))
-    if as_json:
-        print_json({**told, "files": files})
-        return
-    for one in found:
-        print_table(
-            f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
-            ["question", "mechanism", "F1", "from", "to", "guessing"],
-            [
-                [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
-                for row in rows
-                if row.people == one.name
-            ],
-        )
-    if files:
-        print(f"wrote {', '.join(files)} to {out}")
+
+    def print_tables() -> None:
+        for one in found:
+            print_table(
+                f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
+                ["question", "mechanism", "F1", "from", "to", "guessing"],
+                [
+                    [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
+                    for row in rows
+                    if row.people == one.name
+                ],
+            )
+
+    show_found(out, "attributes", told, lambda: _plots.behind_veils(rows), print_tables, as_json=as_json)
 
 
 def experiment_geometry(
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds jemr2022_vr; found here or above.")
     ] = None,
-    seed: Seed = 1,
+    seed: NoiseSeed = 1,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
-    from gazeveil.cli._experiment_files import write_found
     from gazeveil.datasets.folder import find_data
     from gazeveil.datasets.jemr2022 import JEMR_FOLDER
     from gazeveil.experiments.attributes import _plots, geometry
-    from gazeveil.pictures import canvas
 
-    if out is not None:
-        canvas()
+    check_drawing(out)
     folder = find_data(data)
     if folder is None:
         raise InputError("no folder of data sets is here or above", hint="give the folder with --data")
     with progress("recognising participants", quiet=as_json) as tell:
         rows = geometry.measure(folder / JEMR_FOLDER, seed, tell)
     told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
-    files = [] if out is None else write_found(out, "geometry", told, _plots.from_geometry(rows))
-    if as_json:
-        print_json({**told, "files": files})
-        return
-    print_table(
-        "18 participants in a headset over days (Schuetz and Fiehler 2022)",
-        ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
-        [
+
+    def print_tables() -> None:
+        print_table(
+            "18 participants in a headset over days (Schuetz and Fiehler 2022)",
+            ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
             [
-                row.question,
-                " + ".join(row.sees),
-                row.left_out,
-                row.measure,
-                row.value,
-                *row.value_interval,
-                row.guessing,
-            ]
-            for row in rows
-        ],
-    )
-    if files:
-        print(f"wrote {', '.join(files)} to {out}")
+                [
+                    row.question,
+                    " + ".join(row.sees),
+                    row.left_out,
+                    row.measure,
+                    row.value,
+                    *row.value_interval,
+                    row.guessing,
+                ]
+                for row in rows
+            ],
+        )
+
+    show_found(out, "geometry", told, lambda: _plots.from_geometry(rows), print_tables, as_json=as_json)
 
 
 def experiment_heads(
@@ -119,7 +110,7 @@ def experiment_heads(
         Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
     ] = None,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 120.0,
-    seed: Seed = 1,
+    seed: NoiseSeed = 1,
     as_json: AsJson = False,
 ) -> None:
     """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""

@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.cli._experiment_common import Out, Seed, check_drawing, names_in, show_found
+from gazeveil.cli._output import AsJson, print_table, progress
 
 People = Annotated[int, typer.Option("--participants", "--people", min=3, help="Participants.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", min=0.01, max=100, help="ε of what is released with noise.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
 
 
 def experiment_membership(
@@ -30,52 +28,46 @@ def experiment_membership(
     as_json: AsJson = False,
 ) -> None:
     """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
-    from gazeveil.cli._experiment_files import write_found
     from gazeveil.experiments.dataset_attacks import _plots, worlds
     from gazeveil.experiments.dataset_attacks.membership import attack_all
-    from gazeveil.experiments.veils import named
-    from gazeveil.pictures import canvas
 
-    if out is not None:
-        canvas()  # says at once, not after the work, that what draws is not installed
-    made = worlds.products(people, epsilon, target, seed, named(products))
+    check_drawing(out)
+    made = worlds.products(people, epsilon, target, seed, names_in(products))
     with progress("releasing", quiet=as_json) as tell:
         found = attack_all(made, releases, seed, tell)
     told = {"target": target, "people": people, "seed": seed, "rows": [row.to_dict() for row in found]}
-    files = [] if out is None else write_found(out, "membership", told, _plots.roc_curves(found))
-    if as_json:
-        print_json({**told, "files": files})
-        return
-    print_table(
-        f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
-        "Advantage: true less false accusations, at best",
-        [
-            "release",
-            "guaranteed ε",
-            "AUC",
-            "from",
-            "to",
-            "advantage",
-            "allowed",
-            "found, none accused falsely",
-            "ε proven",
-        ],
-        [
+
+    def print_tables() -> None:
+        print_table(
+            f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
+            "Advantage: true less false accusations, at best",
             [
-                row.words,
-                "none" if row.epsilon is None else f"{row.epsilon:g}",
-                row.auc,
-                *row.auc_interval,
-                row.advantage,
-                row.allowed,
-                row.at_no_false,
-                row.proven,
-            ]
-            for row in found
-        ],
-    )
-    if files:
-        print(f"wrote {', '.join(files)} to {out}")
+                "release",
+                "guaranteed ε",
+                "AUC",
+                "from",
+                "to",
+                "advantage",
+                "allowed",
+                "found, none accused falsely",
+                "ε proven",
+            ],
+            [
+                [
+                    row.words,
+                    "none" if row.epsilon is None else f"{row.epsilon:g}",
+                    row.auc,
+                    *row.auc_interval,
+                    row.advantage,
+                    row.allowed,
+                    row.at_no_false,
+                    row.proven,
+                ]
+                for row in found
+            ],
+        )
+
+    show_found(out, "membership", told, lambda: _plots.roc_curves(found), print_tables, as_json=as_json)
 
 
 def experiment_reconstruction(
@@ -88,24 +80,22 @@ def experiment_reconstruction(
     as_json: AsJson = False,
 ) -> None:
     """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
-    from gazeveil.cli._experiment_files import write_found
     from gazeveil.experiments.dataset_attacks import _plots
     from gazeveil.experiments.dataset_attacks.reconstruction import reconstruct
-    from gazeveil.pictures import canvas
 
-    if out is not None:
-        canvas()
+    check_drawing(out)
     with progress("releasing", quiet=as_json) as tell:
         found = reconstruct(people, epsilon, repeats, seed, movies=movies, tell=tell)
     told = {"people": people, "epsilon": epsilon, "seed": seed, "rows": [row.to_dict() for row in found]}
-    files = [] if out is None else write_found(out, "reconstruction", told, _plots.got_back(found))
-    if as_json:
-        print_json({**told, "files": files})
-        return
-    print_table(
-        f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
-        ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
-        [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
-    )
-    if files:
-        print(f"wrote {', '.join(files)} to {out}")
+
+    def print_tables() -> None:
+        print_table(
+            f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
+            ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
+            [
+                [row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact]
+                for row in found
+            ],
+        )
+
+    show_found(out, "reconstruction", told, lambda: _plots.got_back(found), print_tables, as_json=as_json)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gazeveil.cli._experiment_common import Seed, numbers_in
 from gazeveil.cli._experiment_trust import EVERY, pictured_by
 from gazeveil.cli._output import AsJson, Progress, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
@@ -51,7 +52,7 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             Path | None,
             typer.Option("--contents", help="For heatmap: maps predicted from the scenes' pictures, an .npz file."),
         ] = None,
-        seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
+        seed: Seed = 0,
         screen: ScreenPx = None,
         size_mm: SizeMm = None,
         distance_mm: DistanceMm = None,
@@ -68,7 +69,8 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
         if product == "features":
             _features(data, seed, as_json)
             return
-        people = _whole(observers or ("6,10,15,20,25,30,40,60,100,200" if product == "heatmap" else "15,30,100"))
+        usual = "6,10,15,20,25,30,40,60,100,200" if product == "heatmap" else "15,30,100"
+        people = numbers_in(observers or usual, int, "--observers")
         if product == "movie" and data == "simulated":
             rows = _films(people, epsilon or "3", images, seed, as_json)
             title = f"simulated films {split}"
@@ -191,10 +193,3 @@ def _features(data: str, seed: int, as_json: bool) -> None:
             for row in found
         ],
     )
-
-
-def _whole(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(f"--observers takes numbers with commas between them, not {text!r}") from None

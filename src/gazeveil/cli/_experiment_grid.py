@@ -44,12 +44,12 @@ def experiment_run(
     """Measure every mechanism against every attack and for every use. A stopped run resumes."""
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.grid import table as tables
-    from gazeveil.experiments.grid._plots import drawable
     from gazeveil.experiments.grid.asked import read_grid
     from gazeveil.experiments.grid.report import write_report
     from gazeveil.experiments.grid.running import BROKEN, Setting, run_cells
+    from gazeveil.pictures import canvas
 
-    drawable()
+    canvas()  # says at once, not after a night's work, that what draws is not installed
     asked = read_grid(grid, own or ())
     folder = Path("runs") / asked.name if out is None else out
     workers = jobs if jobs is not None else 1 if engine != "local" else os.cpu_count() or 1

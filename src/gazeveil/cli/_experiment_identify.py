@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from gazeveil.cli._experiment_common import Seed, names_in
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError, closest
 
@@ -37,7 +38,7 @@ def experiment_identify(
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Leave out one reference session at a time instead.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 1,
+    seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
     """Participants in three public data sets, recognised in later sessions from earlier ones, without a mechanism."""
@@ -47,12 +48,12 @@ def experiment_identify(
     folder = find_data(data)
     if folder is None:
         raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
-    names = _names(experiment)
+    names = names_in(experiment)
     if unknown := [name for name in names if name not in study.EXPERIMENTS]:
         raise OptionError(f"no experiment is called {unknown[0]!r}", hint=closest(unknown[0], study.EXPERIMENTS))
-    seen = [frozenset(part.split("+")) - {"nothing"} for part in _names(allow)]
+    seen = [frozenset(part.split("+")) - {"nothing"} for part in names_in(allow)]
     plan = [
-        (name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen
+        (name, study.recogniser_of(who, what, rate)) for name in names for who in names_in(recognisers) for what in seen
     ]
     measure, rows, loaded = study.chosen_on if held_out else study.identify, [], {}
     with progress("recognising participants", quiet=as_json) as tell:
@@ -85,7 +86,3 @@ def experiment_identify(
 
 
 _SCENES = ("per trial, same scene", "per session, same scene")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

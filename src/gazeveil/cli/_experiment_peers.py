@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, Out, check_drawing, names_in, show_found
+from gazeveil.cli._output import AsJson, print_table, progress
 from gazeveil.errors import OptionError, closest
 
 SETS = ("vr", "simulated", "readers", "eyetribe")
@@ -30,31 +31,26 @@ def experiment_peers(
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that holds the public data sets; found here or above.")
     ] = None,
-    people: Annotated[
-        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
-    ] = 16,
+    people: MostPeople = 16,
     seconds: Annotated[
         float,
         typer.Option("--seconds", min=20, help="Seconds used of every session; documents are read five times as long."),
     ] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
+    seed: NoiseSeed = 1,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Identification and usefulness behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing."""
     from gazeveil.attacks import RECOGNISERS
-    from gazeveil.cli._experiment_files import write_found
     from gazeveil.experiments.peers import _plots, features, samples
     from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS
     from gazeveil.experiments.peers.sets import gaze_set, series_set
-    from gazeveil.pictures import canvas
 
-    if out is not None:
-        canvas()  # says at once, not after the work, that what draws is not installed
-    names = [name.strip() for name in sets.split(",") if name.strip()]
+    check_drawing(out)
+    names = names_in(sets)
     if unknown := [name for name in names if name not in SETS]:
         raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
-    who = [RECOGNISERS[name.strip()]() for name in recognisers.split(",") if name.strip()]
+    who = [RECOGNISERS[name]() for name in names_in(recognisers)]
     chosen = tuple(peers.split())
     gaze: list[samples.Row] = []
     series: list[features.Row] = []
@@ -67,37 +63,35 @@ def experiment_peers(
                 rows = series_set(name, data, people, 5 * seconds)
                 series += features.measure(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
     told = {"seed": seed, "gaze": [row.to_dict() for row in gaze], "features": [row.to_dict() for row in series]}
-    files = [] if out is None else write_found(out, "peers", told, _plots.drawn(gaze, series))
-    if as_json:
-        print_json({**told, "files": files})
-        return
-    for name in dict.fromkeys(row.people for row in gaze):
-        mine = [row for row in gaze if row.people == name]
-        ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
-        print_table(
-            f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
-            ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
-            [
+
+    def print_tables() -> None:
+        for name in dict.fromkeys(row.people for row in gaze):
+            mine = [row for row in gaze if row.people == name]
+            ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
+            print_table(
+                f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
+                ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
                 [
-                    row.peer,
-                    *(row.identified[who][way][0] for who, way in ways),
-                    *(row.utilities[measure] for measure in samples.UTILITIES),
-                    row.answered,
-                    row.guarantee,
-                ]
-                for row in mine
-            ],
-        )
-    for name in dict.fromkeys(row.people for row in series):
-        rows_of = [row for row in series if row.people == name]
-        ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
-        print_table(
-            f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
-            ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
-            [
-                [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
-                for row in rows_of
-            ],
-        )
-    if files:
-        print(f"wrote {', '.join(files)} to {out}")
+                    [
+                        row.peer,
+                        *(row.identified[who][way][0] for who, way in ways),
+                        *(row.utilities[measure] for measure in samples.UTILITIES),
+                        row.answered,
+                        row.guarantee,
+                    ]
+                    for row in mine
+                ],
+            )
+        for name in dict.fromkeys(row.people for row in series):
+            rows_of = [row for row in series if row.people == name]
+            ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
+            print_table(
+                f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
+                ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
+                [
+                    [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
+                    for row in rows_of
+                ],
+            )
+
+    show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), print_tables, as_json=as_json)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from gazeveil.cli._experiment_common import Seed, names_in
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.files import replacing
@@ -29,7 +30,7 @@ def experiment_picture_model(
     ] = 0.17,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many readouts are averaged.")] = 3,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each picture is seen.")] = 16,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train the picture model on public pictures and fixations, and test it on pictures that were held out.
@@ -54,7 +55,7 @@ def experiment_picture_model(
         raise InputError(
             f"{folder} holds no sets of pictures", hint="one folder per set, with images and fixations.csv"
         )
-    left_out = {name.strip() for name in without.split(",") if name.strip()}
+    left_out = set(names_in(without))
     if unknown := left_out - {each.name for each in places}:
         raise OptionError(f"there is no set called {min(unknown)!r}", hint=f"sets: {', '.join(p.name for p in places)}")
     with progress("training", quiet=as_json) as tell:

@@ -9,64 +9,72 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.cli._experiment_common import (
+    MostPeople,
+    Out,
+    Seed,
+    Veils,
+    check_drawing,
+    names_in,
+    show_found,
+)
+from gazeveil.cli._output import AsJson, print_table, progress
 
 
 def experiment_scanpaths(
-    veils: Annotated[
-        str,
-        typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
-    ] = "",
+    veils: Veils = "",
     sets: Annotated[str, typer.Option("--sets", help="`simulated`, `osie`, or both with a comma.")] = "simulated,osie",
     data: Annotated[Path | None, typer.Option("--data", help="Folder that holds osie; found here or above.")] = None,
-    people: Annotated[
-        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
-    ] = 20,
+    people: MostPeople = 20,
     scenes: Annotated[int, typer.Option("--scenes", min=0, help="Maximum number of scenes; 0 for all.")] = 0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 1,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
+    seed: Seed = 1,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Similarity, linkage and outliers of scanpaths behind mechanisms (Kaleido, figures 10, 11)."""
-    from gazeveil.cli._experiment_files import write_found
     from gazeveil.datasets.folder import find_data
     from gazeveil.experiments.scanpaths import _plots
     from gazeveil.experiments.scanpaths.data import scene_sets
     from gazeveil.experiments.scanpaths.measuring import measure
-    from gazeveil.experiments.veils import VEILS, named
-    from gazeveil.pictures import canvas
+    from gazeveil.experiments.veils import VEILS
 
-    if out is not None:
-        canvas()  # says at once, not after the work, that what draws is not installed
-    chosen = named(veils) or VEILS
+    check_drawing(out)
+    chosen = names_in(veils) or VEILS
     found = []
-    for some in scene_sets(find_data(data), named(sets), people=people, scenes=scenes, seed=seed):
+    for some in scene_sets(find_data(data), names_in(sets), people=people, scenes=scenes, seed=seed):
         with progress(f"veiling {some.name}", quiet=as_json) as tell:
             found.append(measure(some, chosen, repeats=repeats, seed=seed, tell=tell))
     told = {"seed": seed, "repeats": repeats, "sets": [one.to_dict() for one in found]}
-    files = [] if out is None else write_found(out, "scanpaths", told, _plots.drawn(found))
-    if as_json:
-        print_json({**told, "files": files})
-        return
-    for one in found:
-        print_table(
-            f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
-            f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
-            [
-                "mechanism",
-                "similarity",
-                "linked",
-                "by warping",
-                "outliers F1",
-                "at random",
-                "AUC",
-                "with ≥ 3 fixations",
-            ],
-            [
-                [row.veil, row.mean, row.linked, row.warped, row.outlier_f1, row.random_f1, row.outlier_auc, row.found]
-                for row in one.rows
-            ],
-        )
-    if files:
-        print(f"wrote {', '.join(files)} to {out}")
+
+    def print_tables() -> None:
+        for one in found:
+            print_table(
+                f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
+                f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
+                [
+                    "mechanism",
+                    "similarity",
+                    "linked",
+                    "by warping",
+                    "outliers F1",
+                    "at random",
+                    "AUC",
+                    "with ≥ 3 fixations",
+                ],
+                [
+                    [
+                        row.veil,
+                        row.mean,
+                        row.linked,
+                        row.warped,
+                        row.outlier_f1,
+                        row.random_f1,
+                        row.outlier_auc,
+                        row.found,
+                    ]
+                    for row in one.rows
+                ],
+            )
+
+    show_found(out, "scanpaths", told, lambda: _plots.drawn(found), print_tables, as_json=as_json)

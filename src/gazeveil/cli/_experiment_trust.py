@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gazeveil.cli._experiment_common import names_in
 from gazeveil.cli._output import print_json, print_table, progress
 from gazeveil.errors import OptionError
 
@@ -42,7 +43,7 @@ def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: 
     if options.viewers:
         gallery = watched_by(gallery, *_first_and_last(options.viewers))
     gallery, pictures, categories = _pictured(gallery, options)
-    kinds = tuple(name.strip() for name in options.methods.split(",") if name.strip())
+    kinds = names_in(options.methods)
     with progress("making heatmaps", quiet=as_json) as tell:
         tried = study.trials(
             gallery,

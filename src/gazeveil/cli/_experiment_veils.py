@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from gazeveil.cli._experiment_common import names_in
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 
 
@@ -30,7 +31,7 @@ def experiment_veils(
     from gazeveil.experiments.usefulness.preset_errors import SHOWN, compare
     from gazeveil.samples.presets import PRESETS
 
-    chosen = [name.strip() for name in presets.split(",") if name.strip()] or list(PRESETS)
+    chosen = names_in(presets) or tuple(PRESETS)
     sets = stream_sets(find_data(data))
     with progress("veiling streams", quiet=as_json) as tell:
         rows = compare([one.some(4) for one in sets] if quick else sets, chosen, repeats=repeats, tell=tell)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from gazeveil import __version__
+from gazeveil.cli._experiment_common import names_in
 from gazeveil.cli._output import AsJson, json_text, print_json, print_table, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
@@ -43,7 +44,7 @@ def reproduce_all(
     if out is not None and out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")
     canvas()  # says at once, not after the work, that what draws is not installed
-    names = [name.strip() for name in only.split(",") if name.strip()]
+    names = names_in(only)
     wanted = parts.chosen(names)
     folder = None if simulated else find_data(data)
     began, cpu = time.perf_counter(), _cpu()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gazeveil.cli._attack_run import Enrolled
+from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, names_in
 from gazeveil.cli._output import AsJson, _plain, print_json, print_table, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
@@ -36,15 +37,13 @@ def wilson(
     recognisers: Annotated[str, typer.Option("--recognisers", help="Comma-separated, such as lda or lda+pupil.")] = "",
     attacks: Annotated[str, typer.Option("--attacks", help="Comma-separated; all by default.")] = "",
     veils: Annotated[str, typer.Option("--veils", help="Names of table 3, semicolon-separated; all by default.")] = "",
-    people: Annotated[
-        int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")
-    ] = 26,
+    people: MostPeople = 26,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of records in table 3 and figure 2.")] = 90.0,
     enrolled: Annotated[
         Enrolled, typer.Option("--enrolled", help="Known from one other session, as in the paper, or from all others.")
     ] = Enrolled.ONE,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise, for hits.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
+    seed: NoiseSeed = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
     keep: Annotated[
         Path | None, typer.Option("--keep", help="Checkpoint of table 3: a stopped run resumes from it.")
@@ -59,14 +58,15 @@ def wilson(
     if figure is not None and figure != 2:
         raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
     from gazeveil.attacks.judging.judge import DRAWS
+    from gazeveil.datasets.folder import found_above
     from gazeveil.experiments.wilson import tables
 
     everything = table is None and figure is None
-    folder = None if simulated else _data(data)
+    folder = None if simulated else data or found_above(_FOLDER)
     plan = tables.Plan(
         data=folder,
-        recognisers=_names(recognisers, ","),
-        attacks=_names(attacks, ","),
+        recognisers=names_in(recognisers),
+        attacks=names_in(attacks),
         people=min(people, tables.QUICK_PEOPLE) if quick else people,
         seconds=min(seconds, tables.QUICK_SECONDS) if quick else seconds,
         enrolled="one" if enrolled is Enrolled.ONE else "others",
@@ -79,7 +79,7 @@ def wilson(
             told["table_2"] = tables.table_2(plan, tell=tell)
     if everything or table == 3:
         with progress("table 3: mechanisms and attacks", quiet=as_json) as tell:
-            told["table_3"] = tables.table_3(plan, veils=_names(veils, ";"), workers=workers, keep=keep, tell=tell)
+            told["table_3"] = tables.table_3(plan, veils=names_in(veils, ";"), workers=workers, keep=keep, tell=tell)
     if everything or table == 5:
         from gazeveil.experiments.wilson.cost import table_5
 
@@ -117,22 +117,6 @@ def _figure(plan: Plan, out: Path | None, repeats: int, quick: bool, as_json: bo
 
     with progress("figure 2: strengths", quiet=as_json) as tell:
         return wilson_figures.reproduce(2, out, data=plan.data, repeats=repeats, quick=quick, plan=plan, tell=tell)
-
-
-def _data(given: Path | None) -> Path | None:
-    """Return the folder that was given, or the one that is found, or None."""
-    if given is not None:
-        return given
-    here = Path.cwd()
-    for base in (here, *here.parents):
-        for folder in (base / "data" / _FOLDER, base / "shared" / "data" / _FOLDER):
-            if folder.is_dir():
-                return folder
-    return None
-
-
-def _names(given: str, mark: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in given.split(mark) if name.strip())
 
 
 def _print(told: Mapping[str, Any], out: Path | None) -> None:

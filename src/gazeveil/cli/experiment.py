@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,7 @@ from gazeveil.cli import (
     _experiment_scanpaths,
     _experiment_veils,
 )
+from gazeveil.cli._experiment_common import Out, Seed, check_drawing, names_in, numbers_in
 from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
 
 app = command_app(no_args_is_help=True)
-
-Number = TypeVar("Number", int, float)
 
 
 @app.callback()
@@ -79,8 +78,8 @@ def heatmap(
         typer.Option("--trust", help="Compare releases with their priors, error bars and hot spots with the truth."),
     ] = False,
     viewers: Annotated[str, typer.Option("--viewers", help="With --trust: these viewers alone, as 9-15.")] = "",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
+    seed: Seed = 0,
+    out: Out = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
@@ -89,22 +88,20 @@ def heatmap(
     """Agreement of private heatmaps with the map of everyone, over the number of participants."""
     from gazeveil.experiments.usefulness import _heatmap_report as report
     from gazeveil.experiments.usefulness import heatmaps as usefulness
-    from gazeveil.pictures import canvas
 
     pictured = pictures is not None or contents is not None
     with_trust = trusted or bool(viewers) or pictured
     if pictured and data == "simulated":
         raise OptionError("simulated scenes have no pictures", hint="use osie or a corpus of your own")
     plan = usefulness.Plan(
-        observers=_numbers(observers, int, "--observers"),
-        epsilons=_numbers(epsilon, float, "--epsilon"),
+        observers=numbers_in(observers, int, "--observers"),
+        epsilons=numbers_in(epsilon, float, "--epsilon"),
         delta=delta,
-        methods=() if with_trust else tuple(name.strip() for name in methods.split(",") if name.strip()),
+        methods=() if with_trust else names_in(methods),
         repeats=repeats,
         seed=seed,
     )
-    if out is not None:
-        canvas()  # says at once, not after the work, that what draws is not installed
+    check_drawing(out)
     with progress("gathering gaze", quiet=as_json) as tell:
         some = EVERY if pictured else images  # those that have pictures are picked afterwards
         gallery = _gallery(data, split, some, seed, tell, sizes_of(screen, size_mm, distance_mm))
@@ -167,19 +164,12 @@ def _gallery(
 
 
 def _osie_folder() -> Path:
-    here = Path.cwd()
-    for base in (here, *here.parents):
-        for folder in (base / "data" / "osie", base / "shared" / "data" / "osie"):
-            if folder.is_dir():
-                return folder
-    raise InputError("no folder data/osie here or above", hint="say where it is with --data FOLDER")
+    from gazeveil.datasets.folder import found_above
 
-
-def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Number, ...]:
-    try:
-        return tuple(kind(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(f"{option} takes numbers with commas between them, not {text!r}") from None
+    folder = found_above("osie")
+    if folder is None:
+        raise InputError("no folder data/osie here or above", hint="say where it is with --data FOLDER")
+    return folder
 
 
 app.command("run", epilog="Example: `gazeveil judge experiment run grid.toml --out runs/first`")(

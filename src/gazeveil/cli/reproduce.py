@@ -36,7 +36,7 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
     from gazeveil.experiments.detector_agreement import DETECTORS, compare
 
     with progress("comparing with the experts", quiet=as_json):
-        rows = compare(_folder(data, "lund2013"))
+        rows = compare(_lund2013() if data is None else data)
     if as_json:
         used = [{"who": who, "parameters": name, "detector": str(detector)} for who, name, detector in DETECTORS]
         print_json({"paper": "Andersson et al. 2017", "detectors": used, "rows": [row.to_dict() for row in rows]})
@@ -59,7 +59,7 @@ def realism(data: Data = None, as_json: AsJson = False) -> None:
     from gazeveil.experiments.simulator.realism import run, to_markdown
 
     with progress("comparing with real eyes", quiet=as_json):
-        rows = run(data if data is not None else _folder(None, "lund2013").parent)
+        rows = run(_lund2013().parent if data is None else data)
     if as_json:
         print_json({"rows": rows})
         return
@@ -190,15 +190,13 @@ def _told(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _folder(given: Path | None, name: str) -> Path:
-    if given is not None:
-        return given
-    here = Path.cwd()
-    for base in (here, *here.parents):
-        for folder in (base / "data" / name, base / "shared" / "data" / name):
-            if folder.is_dir():
-                return folder
-    raise InputError(f"no folder data/{name} here or above", hint="give their folder with --data")
+def _lund2013() -> Path:
+    from gazeveil.datasets.folder import found_above
+
+    folder = found_above("lund2013")
+    if folder is None:
+        raise InputError("no folder data/lund2013 here or above", hint="give their folder with --data")
+    return folder
 
 
 app.command(epilog="Example: `gazeveil judge reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(

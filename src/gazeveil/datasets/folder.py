@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from gazeveil.datasets.dorr2010 import DORR_FOLDER
@@ -28,9 +29,16 @@ def find_data(given: Path | None) -> Path | None:
                 hint="leave --data out to use simulated streams",
             )
         return given
+    return next((folder for folder in _folders() if any((folder / name).is_dir() for name in _KNOWN)), None)
+
+
+def found_above(name: str) -> Path | None:
+    """Return the folder of one data set, in data/ or shared/data/ here or above, or None."""
+    return next((folder / name for folder in _folders() if (folder / name).is_dir()), None)
+
+
+def _folders() -> Iterator[Path]:
     here = Path.cwd()
     for base in (here, *here.parents):
-        for folder in (base / "data", base / "shared" / "data"):
-            if any((folder / name).is_dir() for name in _KNOWN):
-                return folder
-    return None
+        yield base / "data"
+        yield base / "shared" / "data"

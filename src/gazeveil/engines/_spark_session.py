@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gazeveil
-from gazeveil.errors import EngineError, InputError, MissingExtra, OptionError
+from gazeveil.errors import EngineError, InputError, OptionError, needing
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -56,11 +56,9 @@ def context_at(master: str) -> SparkContext:
 
 
 def _context_at(master: str) -> SparkContext:
-    try:
+    with needing("pyspark", "spark", "the Spark engine"):
         from pyspark import SparkConf, SparkContext  # noqa: PLC0415
         from pyspark.errors import PySparkException  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("pyspark", "spark", "the Spark engine") from None
     from py4j.protocol import Py4JError  # noqa: PLC0415  (comes with pyspark)
 
     _check_java()

@@ -11,14 +11,15 @@ counts, also those in blinks and pursuit. The human ceiling is MN against RA.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from gazeveil.datasets.lund2013 import CODERS, STIMULI, Labelled, load
 from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold
 from gazeveil.gaze.events.table import covered
+from gazeveil.types import PlainRow
 from gazeveil.utility.agreement import Agreement, agreement
 
 EVENTS: Final[Mapping[str, int]] = MappingProxyType({"fixation": 1, "saccade": 2})
@@ -51,7 +52,7 @@ PUBLISHED: Final[Mapping[tuple[str, str], tuple[tuple[float, float | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One line of the table. Published values are None where the source gives none."""
 
     event: str
@@ -62,10 +63,6 @@ class Row:
     kappa: float
     published_f1: float | None
     published_kappa: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def compare(folder: Path) -> list[Row]:

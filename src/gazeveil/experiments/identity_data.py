@@ -11,6 +11,7 @@ The recordings of Wilson et al. 2024 (26 participants, four trials of 90 s, 72 H
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,12 +20,15 @@ from typing import Final
 from gazeveil.attacks.contract import Trial
 from gazeveil.datasets.vr_objects import VrSession, vr_sessions
 from gazeveil.geometry import Geometry, headset
-from gazeveil.simulate import TRACKERS, SimulatedStudy
+from gazeveil.simulate import TRACKERS, Population, SimulatedStudy
 
 PEOPLE: Final = 26
 SESSIONS: Final = 4
 SECONDS: Final = 90.0
 """As in the paper."""
+
+TRAITS: Final = {"fast saccades": "saccade_ceiling", "long fixations": "fixation_s", "noisy eyes": "precision_factor"}
+"""Traits of simulated participants, by the simulator's own name."""
 
 _VR_RATE_HZ = 90.0
 PAPERS_RATE_HZ = 72.0
@@ -111,3 +115,13 @@ def simulated_people(
         plane=tracker.geometry,
         trials=trials,
     )
+
+
+def simulated_traits(people: int, seed: int) -> dict[str, Mapping[str, str]]:
+    """Return of simulated participants whether they are above the middle, by trait and name."""
+    observers = list(Population(seed).observers(people))
+    kinds: dict[str, Mapping[str, str]] = {}
+    for words, trait in TRAITS.items():
+        middle = statistics.median(getattr(person, trait) for person in observers)
+        kinds[words] = {person.name: "yes" if getattr(person, trait) > middle else "no" for person in observers}
+    return kinds

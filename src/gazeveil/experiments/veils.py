@@ -76,8 +76,3 @@ def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None
     if name in PRESETS:
         return find_preset(name).mechanism_in(space, **with_lengths(kind.name, given, space))
     return from_recipe({"mechanism": name, **given}, space)
-
-
-def named(text: str) -> tuple[str, ...]:
-    """Return the names of a list with commas between."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -8,15 +8,12 @@ API: another origin, and a policy for the browser that lets it open nothing but 
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_files import PageFiles
-from gazeveil.gateway.control import bound
+from gazeveil.gateway.control import LocalServer
 from gazeveil.gateway.policy import LOOPBACK, TOYS, Policy
 
 if TYPE_CHECKING:
@@ -35,15 +32,11 @@ HEADERS: Final = {
 }
 
 
-class ToyServer:
+class ToyServer(LocalServer):
     """The toys on a socket of their own, in the running loop."""
 
     def __init__(self, port: int, host: str = LOOPBACK) -> None:
-        self._socket = bound(host, port, "the toy apps")
-        self.port = int(self._socket.getsockname()[1])
-        names = {host, "localhost", "127.0.0.1"}
-        app = toy_app(frozenset(f"{name}:{self.port}" for name in names))
-        self._server, self._task = server_of(app, self._socket, None)
+        super().__init__(toy_app, port, host, "the toy apps")
 
     def told(self, policy: Policy, outlets: Mapping[str, Door]) -> list[dict[str, str]]:
         """Return the toys of a policy: whose they are, and where they are opened."""
@@ -57,21 +50,14 @@ class ToyServer:
             if app.toy and app.name in outlets
         ]
 
-    async def close(self) -> None:
-        """Stop answering."""
-        self._server.should_exit = True
-        with contextlib.suppress(asyncio.CancelledError, TimeoutError):
-            await asyncio.wait_for(self._task, 3)
-        self._socket.close()
 
-
-def toy_app(hosts: frozenset[str], files: PageFiles | None = None) -> Any:
+def toy_app(hosts: frozenset[str]) -> Any:
     """Return the toys as an ASGI application; ``hosts`` are the ``Host`` headers that are taken, with port."""
     from starlette.applications import Starlette  # noqa: PLC0415
     from starlette.responses import PlainTextResponse  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
 
-    kept = files or PageFiles(resources.files("gazeveil.gateway").joinpath("toys"), HEADERS)
+    kept = PageFiles(resources.files("gazeveil.gateway").joinpath("toys"), HEADERS)
 
     async def file(request: Any) -> Any:
         name = request.path_params["file"]

@@ -95,13 +95,13 @@ class BridgeKind:
         """What the policy must say of a tracker that this bridge sends to."""
         return Fields(unit=self.unit)
 
-    def in_policy(self, name: str = "desk") -> str:
+    def in_policy(self) -> str:
         """Return the part of a policy that takes it in."""
         plane = "screen = { width_px = 1920, height_px = 1080 }"
         if self.unit == "deg":
             plane = "headset = { fov_x_deg = 100, fov_y_deg = 90 }"
         unit = "" if self.unit == Fields().unit else f'fields = {{ unit = "{self.unit}" }}\n'
-        return f'[[tracker]]\nname = "{name}"\nprotocol = "pushlines"\n{unit}{plane}\n'
+        return f'[[tracker]]\nname = "desk"\nprotocol = "pushlines"\n{unit}{plane}\n'
 
 
 BRIDGES: Registry[BridgeKind] = Registry("bridge", "gazeveil.gateway.bridges")

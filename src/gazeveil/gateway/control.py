@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gazeveil.errors import InputError, MissingExtra
@@ -188,10 +188,36 @@ class ControlServer:
         """Stop answering; streams end first."""
         await self._gateway.page.close()
         if self._server is not None and self._task is not None:
-            self._server.should_exit = True
-            with contextlib.suppress(asyncio.CancelledError, TimeoutError):
-                await asyncio.wait_for(self._task, 3)
+            await _stopped(self._server, self._task)
         self._socket.close()
+
+
+class LocalServer:
+    """An application for pages of this machine on a socket of its own, in the running loop.
+
+    Args:
+        app_of: Makes the application from the ``Host`` headers that are taken, with port.
+        port: Where to listen; 0 for any port that is free.
+        host: The address to listen on.
+        who: What cannot listen if the port is taken.
+    """
+
+    def __init__(self, app_of: Callable[[frozenset[str]], Any], port: int, host: str, who: str) -> None:
+        self._socket = bound(host, port, who)
+        self.port = int(self._socket.getsockname()[1])
+        hosts = frozenset(f"{name}:{self.port}" for name in (host, "localhost", "127.0.0.1"))
+        self._server, self._task = server_of(app_of(hosts), self._socket, None)
+
+    async def close(self) -> None:
+        """Stop answering."""
+        await _stopped(self._server, self._task)
+        self._socket.close()
+
+
+async def _stopped(server: Any, task: asyncio.Task[None]) -> None:
+    server.should_exit = True
+    with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+        await asyncio.wait_for(task, 3)
 
 
 def bound(host: str, port: int, who: str = "the control API") -> socket.socket:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, WireError
-from gazeveil.gateway.logs import Log, shortened
-from gazeveil.gateway.meters import TrackerMeter
+from gazeveil.gateway._link import Link
+from gazeveil.gateway.logs import shortened
 from gazeveil.gateway.protocol import Gate, PushedSource
-from gazeveil.gateway.sockets import HANDSHAKE_S, LAST_WORDS_S, Push, monotonic
+from gazeveil.gateway.sockets import HANDSHAKE_S, LAST_WORDS_S, monotonic
 
 MOST_WAITING: Final = 8
 """Connections that have not shown the token yet; beyond that the oldest makes room."""
@@ -30,7 +30,7 @@ NOTHING_YET: Final = "a sender is connected, and no sample of it could be used y
 _TICK_S: Final = 0.25
 
 
-class Inlet:
+class Inlet(Link):
     """One tracker's listening port.
 
     Attributes:
@@ -50,14 +50,10 @@ class Inlet:
         token: str,
         origins: tuple[str, ...],
         take_over: bool,
-        name: str,
-        push: Push,
-        lost: Callable[[str], None],
-        meter: TrackerMeter,
-        log: Log,
+        **given: Any,
     ) -> None:
-        self.token, self.name, self.push, self.lost, self.meter, self.log = token, name, push, lost, meter, log
-        self._make, self._origins, self._take_over = make, origins, take_over
+        super().__init__(**given)
+        self.token, self._make, self._origins, self._take_over = token, make, origins, take_over
         self._server: asyncio.Server | None = None
         self._connections: dict[_Sender, None] = {}
         self._sender: _Sender | None = None
@@ -124,8 +120,7 @@ class Inlet:
         self._connections.pop(connection, None)
         if connection is self._sender:
             self._sender = None
-            self.meter.connected = False
-            self.lost(f"{NOBODY}; the last sender was refused: {self.refused}" if self.refused else NOBODY)
+            self.gone(f"{NOBODY}; the last sender was refused: {self.refused}" if self.refused else NOBODY)
 
     def is_sender(self, connection: _Sender) -> bool:
         """Whether this connection's samples are used."""

@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra
 from gazeveil.gateway import _lsl_search as lsl_search
+from gazeveil.gateway._link import LONGEST_PAUSE, CalledLink, Link
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
 from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
-from gazeveil.gateway.meters import Meters, TrackerMeter
+from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.protocol import Protocol, Shown
 from gazeveil.gateway.sample import RawSample, Veiled
-from gazeveil.gateway.sockets import FIRST_PAUSE, LONGEST_PAUSE, SILENT_TRACKER_S
+from gazeveil.gateway.sockets import SILENT_TRACKER_S
 
 MOST_QUEUED: Final = 256
 """Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
@@ -33,7 +34,6 @@ _MOST_SUBSCRIPTIONS: Final = 1000
 """Subscriptions that are looked at in one tick."""
 
 monotonic = time.monotonic
-Push = Callable[[list[RawSample], float], None]
 
 
 class _Outlet(CountedOutlet, ABC):
@@ -180,40 +180,17 @@ class PupilOutlet(_Outlet):
         self._plain.destroy(linger=100)
 
 
-class PupilLink:
+class PupilLink(CalledLink):
     """A tracker that speaks Pupil Core's network API: asks for its data port, subscribes to gaze, and asks again."""
 
-    def __init__(
-        self,
-        make: Callable[[], Any],
-        host: str,
-        port: int,
-        *,
-        name: str,
-        push: Push,
-        lost: Callable[[str], None],
-        meter: TrackerMeter,
-        log: Log,
-    ) -> None:
+    def __init__(self, make: Callable[[], Any], host: str, port: int, **given: Any) -> None:
+        super().__init__(**given)
         self._make, self._host, self._port = make, host, port
-        self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
 
-    async def run(self) -> None:
-        """Keep the connection for ever; cancel to stop."""
-        pause = FIRST_PAUSE
-        while True:
-            before = self.meter.samples
-            try:
-                why = await self._listen()
-            except TimeoutError:
-                why = "the tracker is silent"
-            except GazeveilError as error:
-                self.meter.garbage += 1
-                why = error.message
-            self.meter.connected = False
-            self.lost(why)
-            pause = FIRST_PAUSE if self.meter.samples > before else min(2 * pause, LONGEST_PAUSE)
-            await asyncio.sleep(pause)
+    def failed(self, error: GazeveilError) -> str:
+        """Count an error, and return it in words, without the hint."""
+        super().failed(error)
+        return error.message
 
     async def _listen(self) -> str:
         zmq = _zmq()
@@ -241,11 +218,9 @@ class PupilLink:
                 now = monotonic()
                 samples = source.message(frames, now)
                 if samples:
-                    if not self.meter.connected:
-                        self.meter.connected = True
-                        self.log("tracker found", tracker=self.name)
-                    self.meter.samples += len(samples)
-                    self.push(samples, now)
+                    self.take(samples, now)
+        except TimeoutError:
+            return "the tracker is silent"
         finally:
             context.destroy(linger=0)
 
@@ -300,7 +275,7 @@ class LslOutlet(_Outlet):
             self._outlet.push_sample(*what)
 
 
-class LslLink:
+class LslLink(Link):
     """A tracker on the Lab Streaming Layer: looks for its stream, reads it in a thread, and looks again."""
 
     def __init__(
@@ -311,15 +286,11 @@ class LslLink:
         *,
         session: str = lsl_search.DEFAULT_SESSION,
         own_session: str = lsl_search.DEFAULT_SESSION,
-        name: str,
-        push: Push,
-        lost: Callable[[str], None],
-        meter: TrackerMeter,
-        log: Log,
+        **given: Any,
     ) -> None:
+        super().__init__(**given)
         self._make, self._host, self._stream = make, host, stream
         self._session, self._own_session = session, own_session
-        self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
         self._stopped = False
 
     async def run(self) -> None:
@@ -330,10 +301,8 @@ class LslLink:
                 try:
                     why = await asyncio.to_thread(self._listen, loop)
                 except GazeveilError as error:
-                    self.meter.garbage += 1
-                    why = f"{error.message} ({error.hint})" if error.hint else error.message
-                self.meter.connected = False
-                self.lost(why)
+                    why = self.failed(error)
+                self.gone(why)
                 await asyncio.sleep(LONGEST_PAUSE / 2)
         finally:
             self._stopped = True
@@ -362,7 +331,7 @@ class LslLink:
                     taken = [source.sample(value, t) for value, t in zip(values, times, strict=True)]
                     samples = [sample for sample in taken if sample is not None]
                     if samples:
-                        loop.call_soon_threadsafe(self._take, samples, now)
+                        loop.call_soon_threadsafe(self.take, samples, now)
                 elif now - heard > SILENT_TRACKER_S:
                     return "the tracker is silent"
         except (pylsl.util.LostError, pylsl.util.TimeoutError, RuntimeError):
@@ -371,14 +340,10 @@ class LslLink:
             inlet.close_stream()
         return "stopped"
 
-    def _take(self, samples: list[RawSample], now: float) -> None:
-        if self._stopped:
-            return
-        if not self.meter.connected:
-            self.meter.connected = True
-            self.log("tracker found", tracker=self.name)
-        self.meter.samples += len(samples)
-        self.push(samples, now)
+    def take(self, samples: list[RawSample], now: float) -> None:
+        """Take samples of the thread that reads, unless nobody wants them any more."""
+        if not self._stopped:
+            super().take(samples, now)
 
     def _query(self, kind: str) -> str:
         query = lsl_search.predicate(kind, self._stream)

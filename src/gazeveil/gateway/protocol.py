@@ -58,12 +58,27 @@ class Shown:
         return self.shown_as or self.name
 
 
-class Source(ABC):
+class _Speaker:
+    """One end of a stream of bytes."""
+
+    def __init__(self) -> None:
+        self._out = bytearray()
+
+    def data_to_send(self) -> bytes:
+        """Return what waits to be sent, once."""
+        if not self._out:
+            return b""
+        data = bytes(self._out)
+        self._out.clear()
+        return data
+
+
+class Source(_Speaker, ABC):
     """A connection to a tracker, over a stream of bytes."""
 
     def __init__(self, plane: Plane) -> None:
+        super().__init__()
         self.plane = plane
-        self._out = bytearray()
 
     @abstractmethod
     def connected(self, now: float) -> None:
@@ -77,16 +92,8 @@ class Source(ABC):
             WireError: If they are not what the protocol guarantees; the connection is to be closed.
         """
 
-    def tick(self, now: float) -> None:  # noqa: B027  (most protocols need none)
+    def tick(self, now: float) -> None:
         """Do what time demands, such as heartbeats. Called a few times a second."""
-
-    def data_to_send(self) -> bytes:
-        """Return what waits to be sent, once."""
-        if not self._out:
-            return b""
-        data = bytes(self._out)
-        self._out.clear()
-        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,7 @@ class PushedSource(Source):
         """Say why the gateway closes the connection, and set ``ended``; codes are WebSocket's."""
 
 
-class Sink(ABC):
+class Sink(_Speaker, ABC):
     """A connection of an app, over a stream of bytes.
 
     Attributes:
@@ -135,10 +142,10 @@ class Sink(ABC):
     """
 
     def __init__(self, shown: Shown) -> None:
+        super().__init__()
         self.shown = shown
         self.ended = False
         self.refused_origin = ""
-        self._out = bytearray()
 
     @property
     def wants_gaze(self) -> bool:
@@ -148,7 +155,7 @@ class Sink(ABC):
         """
         return not self.ended
 
-    def connected(self, now: float) -> None:  # noqa: B027  (most protocols wait for the app)
+    def connected(self, now: float) -> None:
         """Greet the app, where the protocol does."""
 
     @abstractmethod
@@ -189,23 +196,15 @@ class Sink(ABC):
         """Take another kind of veiled thing from now on, and no more of the old kind."""
         self.shown = shown
 
-    def silence(self, now: float) -> None:  # noqa: B027  (saying nothing is an answer)
+    def silence(self, now: float) -> None:
         """Say in the protocol's own words that there is no gaze at present. Called when a stream falls silent."""
 
     @abstractmethod
     def end(self, reason: str, now: float) -> None:
         """Say in the protocol's own words why nothing more comes, and set ``ended``."""
 
-    def tick(self, now: float) -> None:  # noqa: B027
+    def tick(self, now: float) -> None:
         """Do what time demands, such as dropping an app without a heartbeat. Called a few times a second."""
-
-    def data_to_send(self) -> bytes:
-        """Return what waits to be sent, once."""
-        if not self._out:
-            return b""
-        data = bytes(self._out)
-        self._out.clear()
-        return data
 
 
 @dataclass(frozen=True, slots=True)

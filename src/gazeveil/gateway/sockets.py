@@ -17,9 +17,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, WireError
+from gazeveil.gateway._link import CalledLink
 from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log, shortened
-from gazeveil.gateway.meters import Meters, TrackerMeter
+from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.protocol import Protocol, Shown, Sink, Source
 from gazeveil.gateway.sample import RawSample, Veiled
 
@@ -42,11 +43,9 @@ GOOD_BYE_S: Final = 0.2
 """How long an app may take to read the last words when a door is closed."""
 CALL_S: Final = 3.0
 """How long a tracker may take to answer."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 _TICK_S: Final = 0.25
 
 monotonic = time.monotonic
-Push = Callable[[list[RawSample], float], None]
 
 
 class AppOutlet(CountedOutlet):
@@ -343,43 +342,22 @@ class _AppConnection(asyncio.Protocol):
             self.outlet._counted()
 
 
-class TrackerLink:
+class TrackerLink(CalledLink):
     """A tracker on TCP: calls it, listens, and calls again when it is gone."""
 
     def __init__(
-        self,
-        make: Callable[[], Source],
-        host: str,
-        port: int,
-        *,
-        name: str,
-        push: Push,
-        lost: Callable[[str], None],
-        meter: TrackerMeter,
-        log: Log,
-        tls: ssl.SSLContext | None = None,
+        self, make: Callable[[], Source], host: str, port: int, *, tls: ssl.SSLContext | None = None, **given: Any
     ) -> None:
+        super().__init__(**given)
         self._make, self._host, self._port, self._tls = make, host, port, tls
-        self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
 
-    async def run(self) -> None:
-        """Keep the connection for ever; cancel to stop."""
-        pause = FIRST_PAUSE
-        while True:
-            before = self.meter.samples
-            try:
-                why = await self._follow()
-            except TimeoutError:
-                why = "the tracker does not answer"
-            except OSError as error:
-                why = error.strerror or type(error).__name__
-            except GazeveilError as error:
-                self.meter.garbage += 1
-                why = f"{error.message} ({error.hint})" if error.hint else error.message
-            self.meter.connected = False
-            self.lost(why)
-            pause = FIRST_PAUSE if self.meter.samples > before else min(2 * pause, LONGEST_PAUSE)
-            await asyncio.sleep(pause)
+    async def _listen(self) -> str:
+        try:
+            return await self._follow()
+        except TimeoutError:
+            return "the tracker does not answer"
+        except OSError as error:
+            return error.strerror or type(error).__name__
 
     async def _follow(self) -> str:
         """Follow the tracker until that is over, and say why it is."""
@@ -405,7 +383,6 @@ class TrackerConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._heard = monotonic()
-        self.gave_gaze = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Greet the tracker."""
@@ -434,11 +411,7 @@ class TrackerConnection(asyncio.Protocol):
             self._end("the parser failed")
             return
         if samples:
-            if not self.gave_gaze:
-                self.gave_gaze = self._link.meter.connected = True
-                self._link.log("tracker found", tracker=self._link.name)
-            self._link.meter.samples += len(samples)
-            self._link.push(samples, now)
+            self._link.take(samples, now)
         self._flush()
 
     def eof_received(self) -> None:

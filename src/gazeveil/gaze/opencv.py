@@ -8,7 +8,7 @@ import os
 from functools import cache
 from typing import Any
 
-from gazeveil.errors import MissingExtra
+from gazeveil.errors import needing
 
 
 @cache
@@ -20,8 +20,6 @@ def opencv(purpose: str = "looking at frames") -> Any:
     """
     os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
-    try:
+    with needing("opencv-python-headless", "scene", purpose):
         import cv2  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("opencv-python-headless", "scene", purpose) from None
     return cv2

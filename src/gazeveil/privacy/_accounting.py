@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
-from gazeveil.errors import InternalError, MissingExtra, OptionError
+from gazeveil.errors import InternalError, OptionError, needing
 from gazeveil.exact import float_down, float_up, root_up
 from gazeveil.privacy.events import Event, GaussianEvent, LaplaceEvent, PureEvent
 
@@ -63,8 +63,6 @@ def _losses(library: ModuleType, event: Event) -> Any:
 
 
 def _library() -> ModuleType:
-    try:
+    with needing("dp_accounting", "accounting", "a tight account of several releases"):
         from dp_accounting.pld import privacy_loss_distribution  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("dp_accounting", "accounting", "a tight account of several releases") from None
     return privacy_loss_distribution  # type: ignore[no-any-return]

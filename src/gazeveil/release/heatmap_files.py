@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.errors import InputError, MissingExtra
+from gazeveil.errors import InputError, needing
 from gazeveil.gaze.video import frames_at
 from gazeveil.geometry import Geometry
 from gazeveil.release import plots
@@ -135,10 +135,8 @@ def read_pixels(path: Path) -> NDArray[np.uint8]:
     Raises:
         InputError: If it is no picture.
     """
-    try:
+    with needing("matplotlib", "plots", "reading a picture"):
         from matplotlib.image import imread  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("matplotlib", "plots", "reading a picture") from None
     try:
         pixels: NDArray[Any] = imread(path)
     except (OSError, ValueError, SyntaxError) as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from gazeveil.errors import MissingExtra
+from gazeveil.errors import MissingExtra, needing
 from gazeveil.pictures import Picture
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import is_seeded
@@ -121,10 +121,8 @@ class Release:
         Raises:
             MissingExtra: If pandas is not installed.
         """
-        try:
+        with needing("pandas", "spark", "pandas tables"):
             import pandas as pd  # noqa: PLC0415  # type: ignore[import-untyped,unused-ignore]
-        except ImportError:
-            raise MissingExtra("pandas", "spark", "pandas tables") from None
         table = self.to_frame()
         texts = {name for name, kind in table.schema.items() if kind == pl.String}
         return pd.DataFrame(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.errors import InputError, MissingExtra, OptionError, OutputError
+from gazeveil.errors import InputError, OptionError, OutputError, needing
 from gazeveil.geometry import Geometry
 from gazeveil.release.heatmap_files import enlarged
 from gazeveil.types import FloatArray
@@ -74,10 +74,8 @@ def write_videos(frames: Frames, folder: Path, *, speed: float = 1.0) -> list[Pa
     """
     if not 0 < speed < np.inf:
         raise OptionError(f"the speed of a video must be a positive number, not {speed!r}")
-    try:
+    with needing("pillow", "plots", "writing videos"):
         from PIL import Image  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("pillow", "plots", "writing videos") from None
     lasts = np.clip(np.round(1000 * frames.seconds / speed), _SHORTEST_MS, _LONGEST_MS).astype(int).tolist()
     pictures: list[Any] = [Image.fromarray(frame) for frame in frames.pictures]
     first, *others = pictures
@@ -115,10 +113,8 @@ def write_mp4(frames: Frames, path: Path, *, speed: float = 1.0) -> bool:
 
 
 def _colours() -> NDArray[np.float64]:
-    try:
+    with needing("matplotlib", "plots", "drawing videos"):
         from matplotlib import colormaps  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("matplotlib", "plots", "drawing videos") from None
     return np.asarray(colormaps["inferno"](np.linspace(0, 1, 256))[:, :3] * 255)
 
 

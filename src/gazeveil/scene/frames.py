@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gazeveil.errors import InputError, MissingExtra, why
+from gazeveil.errors import InputError, needing, why
 from gazeveil.gaze.opencv import opencv
 from gazeveil.gaze.video import announced_by, check_size, dimensions, retrieved, video_frames
 from gazeveil.scene.images import MOST_BYTES, decode
@@ -129,10 +129,8 @@ def _camera(camera: Camera, pace: Pace, clock: Callable[[], float]) -> Frames:
 
 
 def _screen(screen: Screen, pace: Pace, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
-    try:
+    with needing("mss", "scene", "reading the screen"):
         import mss  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("mss", "scene", "reading the screen") from None
     try:
         with mss.MSS() as grabber:
             area = _area(screen, grabber.monitors[0])

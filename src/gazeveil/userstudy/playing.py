@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import InputError, MissingExtra
+from gazeveil.errors import InputError, needing
 from gazeveil.gateway.policy import read_policy
 from gazeveil.simulate.player import Player, Scene
 from gazeveil.userstudy.design import UserStudy
@@ -82,10 +82,8 @@ def opened_browser() -> Iterator[Any]:
         MissingExtra: If playwright is not installed.
         InputError: If there is no Chromium.
     """
-    try:
+    with needing("playwright", "browser", "playing the study in a browser"):
         from playwright.sync_api import sync_playwright  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("playwright", "browser", "playing the study in a browser") from None
     if (path := browser_path()) is None:
         raise InputError("there is no Chromium on this machine", hint="install chromium, or play with participants")
     with sync_playwright() as driver:

@@ -9,17 +9,16 @@ the page received and sent back, and only of participants who consented.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError
-from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_files import PageFiles
-from gazeveil.gateway.control import bound
+from gazeveil.gateway.control import LocalServer
 from gazeveil.gateway.policy import LOOPBACK, read_policy
 from gazeveil.userstudy.design import Step, UserStudy
 from gazeveil.userstudy.forms import form_of
@@ -130,21 +129,11 @@ class Desk:
         return {"step": told, "of": len(self.study.steps(session.number)), "language": session.language}
 
 
-class StudyServer:
+class StudyServer(LocalServer):
     """The desk on a socket, in the running loop."""
 
     def __init__(self, desk: Desk, port: int, host: str = LOOPBACK) -> None:
-        self._socket = bound(host, port, "the user study")
-        self.port = int(self._socket.getsockname()[1])
-        hosts = frozenset(f"{name}:{self.port}" for name in (host, "localhost", "127.0.0.1"))
-        self._server, self._task = server_of(study_app(desk, hosts), self._socket, None)
-
-    async def close(self) -> None:
-        """Stop answering."""
-        self._server.should_exit = True
-        with contextlib.suppress(asyncio.CancelledError, TimeoutError):
-            await asyncio.wait_for(self._task, 3)
-        self._socket.close()
+        super().__init__(partial(study_app, desk), port, host, "the user study")
 
 
 def study_app(desk: Desk, hosts: frozenset[str]) -> Any:

@@ -41,9 +41,9 @@ def quantiles(values: FloatArray, shares: FloatArray) -> FloatArray:
     return np.interp(shares * (len(ordered) - 1), np.arange(len(ordered)), ordered)
 
 
-def log_quantiles(values: FloatArray, shares: FloatArray = _UNSIGNED, tiny: float = _TINY_DEG) -> FloatArray:
+def log_quantiles(values: FloatArray, shares: FloatArray = _UNSIGNED) -> FloatArray:
     """Return logarithms of quantiles of values from 0 up."""
-    return np.asarray(np.log(quantiles(values, shares) + tiny))
+    return np.asarray(np.log(quantiles(values, shares) + _TINY_DEG))
 
 
 def steps(movement: Movement) -> FloatArray:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ from gazeveil.attacks.contract import Attack, Recogniser
 from gazeveil.attacks.judging.matching import Verdict
 from gazeveil.attacks.judging.scores import Pairs, cumulative_matches, interval, resampled_people
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.types import PlainRow
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(PlainRow):
     """How well an attacker identifies participants behind a mechanism.
 
     Attributes:
@@ -86,10 +87,6 @@ class Judgement:
     d_prime_interval: Interval
     cmc: tuple[float, ...]
     seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the judgement as plain values: one row of a table."""
-        return asdict(self)
 
 
 class Answer(NamedTuple):

@@ -14,7 +14,7 @@ answers give in random order, computed on the same data. Intervals are of partic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -26,7 +26,7 @@ from gazeveil.attacks.judging.scores import interval, resampled_people
 from gazeveil.errors import InputError
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, PlainRow
 
 DRAWS = 1000
 _ORDERS = 200
@@ -41,7 +41,7 @@ class Veiling(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Inference:
+class Inference(PlainRow):
     """How well a trait is inferred.
 
     Attributes:
@@ -68,10 +68,6 @@ class Inference:
     guessing: float
     accuracy: float
     answered: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def infer(

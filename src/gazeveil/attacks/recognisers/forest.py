@@ -16,7 +16,7 @@ from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Descrip
 from gazeveil.attacks.recognisers._discriminant import Scale
 from gazeveil.attacks.recognisers._galleries import Rows, Score, described
 from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
-from gazeveil.errors import MissingExtra, OptionError
+from gazeveil.errors import OptionError, needing
 from gazeveil.types import FloatArray
 
 _RAREST = 1e-3
@@ -78,10 +78,8 @@ def grow(rows: Rows, *, trees: int, seed: int) -> Score:
     Raises:
         MissingExtra: If scikit-learn is not installed.
     """
-    try:
+    with needing("scikit-learn", "attacks", "a random forest"):
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("scikit-learn", "attacks", "a random forest") from None
     scale = Scale.of(rows.values)
     forest = RandomForestClassifier(
         trees, min_samples_leaf=2, class_weight="balanced", random_state=seed, n_jobs=1

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared
 from gazeveil.attacks.restoring.shared import Restoration
-from gazeveil.errors import InputError, MissingExtra, OptionError
+from gazeveil.errors import InputError, OptionError, needing
 from gazeveil.exact import whole_number
 
 
@@ -61,10 +61,8 @@ class ExemplarNetwork(Attack):
                 raise OptionError(f"{field} must be above 0, not {value!r}")
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        try:
+        with needing("torch", "attacks", "the network that learns from exemplars"):
             from gazeveil.attacks.restoring import network  # noqa: PLC0415  (torch loads on use)
-        except ImportError:
-            raise MissingExtra("torch", "attacks", "the network that learns from exemplars") from None
         if not knowledge.exemplars:
             raise InputError("there are no exemplars to learn from")
         return Restoration(network.trained(self, knowledge.exemplars, seed))

@@ -12,8 +12,9 @@ to show that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -70,26 +71,32 @@ class LateReleases(Attack):
 class _Behind(VeiledReference):
     def recogniser(self, given: Recogniser) -> Recogniser:
         """Return a recogniser that sees nothing but delays."""
-        return _Delays(self.mechanism)
+        return WithLosses(Fisher(groups=("losses",)), partial(lost_of, self.mechanism))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Delays(Recogniser):
-    """Participants by when gaze was lost, as far as releases tell."""
+class WithLosses(Recogniser):
+    """A recogniser that is shown where gaze was lost, as far as releases tell.
 
-    name: ClassVar[str] = "delays"
+    Attributes:
+        given: The recogniser itself.
+        marked: What marks in a trial where gaze was lost.
+    """
 
-    mechanism: SampleMechanism
+    name: ClassVar[str] = "with losses"
+
+    given: Recogniser
+    marked: Callable[[Trial], Trial]
 
     @property
     def sees(self) -> frozenset[str]:
-        """Nothing of gaze."""
-        return frozenset()
+        """What the recogniser itself looks at."""
+        return self.given.sees
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn how participants lose gaze."""
-        gallery = Fisher(groups=("losses",)).enrol([lost_of(self.mechanism, trial) for trial in reference], seed)
-        return ScoredGallery(gallery.people, lambda query: gallery.windows(lost_of(self.mechanism, query)))
+        """Enrol veiled gaze with losses."""
+        gallery = self.given.enrol([self.marked(trial) for trial in reference], seed)
+        return ScoredGallery(gallery.people, lambda query: gallery.windows(self.marked(query)))
 
 
 def lost_of(mechanism: SampleMechanism, veiled: Trial) -> Trial:

@@ -9,24 +9,22 @@ Like `white-box`, and what `late-releases` reads off the times of releases comes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.attacks.contract import ATTACKS, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.restoring.shared import fitting
-from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
-from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.exact import whole_number
+from gazeveil.attacks.threats.late_releases import LateReleases, WithLosses, lost_of
+from gazeveil.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism
 
 
 @ATTACKS.register("timed-white-box")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimedWhiteBox(Attack):
+class TimedWhiteBox(WhiteBox):
     """The query as it is, but missing where a release was late; the reference behind the same mechanism likewise.
 
     Attributes:
@@ -35,12 +33,6 @@ class TimedWhiteBox(Attack):
 
     name: ClassVar[str] = "timed-white-box"
     threat_model: ClassVar[str] = "white box, with times of releases"
-    grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
-
-    draws: int = 3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
 
     def fits(self, mechanism: SampleMechanism) -> bool:
         """Whether the times of releases tell anything."""
@@ -55,28 +47,9 @@ class TimedWhiteBox(Attack):
 class _Behind(VeiledReference):
     def recogniser(self, given: Recogniser) -> Recogniser:
         """Return the recogniser, as it sees gaze with losses."""
-        return _WithLosses(given, self.mechanism)
+        return WithLosses(given, partial(_marked, self.mechanism))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WithLosses(Recogniser):
-    """A recogniser that is shown where gaze was lost."""
-
-    name: ClassVar[str] = "with losses"
-
-    given: Recogniser
-    mechanism: SampleMechanism
-
-    @property
-    def sees(self) -> frozenset[str]:
-        """What the recogniser itself looks at."""
-        return self.given.sees
-
-    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Enrol veiled gaze with losses."""
-        gallery = self.given.enrol([self._marked(trial) for trial in reference], seed)
-        return ScoredGallery(gallery.people, lambda query: gallery.windows(self._marked(query)))
-
-    def _marked(self, veiled: Trial) -> Trial:
-        lost = np.isnan(lost_of(self.mechanism, veiled).x)
-        return replace(veiled, x=np.where(lost, np.nan, veiled.x), y=np.where(lost, np.nan, veiled.y), pupil=None)
+def _marked(mechanism: SampleMechanism, veiled: Trial) -> Trial:
+    lost = np.isnan(lost_of(mechanism, veiled).x)
+    return replace(veiled, x=np.where(lost, np.nan, veiled.x), y=np.where(lost, np.nan, veiled.y), pupil=None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
 from gazeveil.attacks.restoring.shared import Gaze, Restoration
-from gazeveil.errors import MissingExtra, OptionError
+from gazeveil.errors import OptionError, needing
 from gazeveil.types import FloatArray
 
 METHODS, MODES = ("BayesShrink", "VisuShrink"), ("soft", "hard")
@@ -52,11 +52,9 @@ class WaveletDenoising(Attack):
         return self._denoised(veiled.x), self._denoised(veiled.y)
 
     def _denoised(self, values: FloatArray) -> FloatArray:
-        try:
+        with needing("scikit-image", "attacks", "wavelet denoising"):
             import pywt  # noqa: PLC0415  (an extra)
             from skimage.restoration import denoise_wavelet  # noqa: PLC0415
-        except ImportError:
-            raise MissingExtra("scikit-image", "attacks", "wavelet denoising") from None
         try:
             if not np.any(pywt.dwt(values, self.wavelet)[1]):
                 return values  # no detail at all, hence no noise: scikit-image would divide by it

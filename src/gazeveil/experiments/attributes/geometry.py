@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from gazeveil.attacks.judging.judge import Judge
 from gazeveil.attacks.judging.traits import infer
 from gazeveil.attacks.recognisers.geometry import GeometryOfEyes
 from gazeveil.datasets.jemr2022 import TargetSession, target_sessions
-from gazeveil.types import Tell, silent
+from gazeveil.types import PlainRow, Tell, silent
 
 SEEN: Final = (("error",), ("noise",), ("error", "noise"), ("eyes",), ("error", "noise", "eyes"))
 """What attackers may look at."""
@@ -34,7 +34,7 @@ LEFT_OUT: Final[tuple[Literal["session", "person"], ...]] = ("session", "person"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One question to one attacker.
 
     Attributes:
@@ -58,10 +58,6 @@ class Row:
     guessing: float
     people: int
     queries: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def trials(sessions: Sequence[TargetSession]) -> list[Trial]:

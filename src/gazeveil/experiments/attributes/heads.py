@@ -13,10 +13,10 @@ right once in eight.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import EYE_FIELD, Sphere
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.types import FloatArray, PlainRow, Tell, silent
 
 STRENGTHS: Final = (("3", "0.5"), ("1.5", "1.5"), ("0.5", "2"))
 """ε and window of Kaleido's three levels, the weakest first."""
@@ -50,7 +50,7 @@ Leaving = tuple[FloatArray, FloatArray, FloatArray | None, FloatArray | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One attacker before what leaves.
 
     Attributes:
@@ -75,10 +75,6 @@ class Row:
     chance: float
     people: int
     off: tuple[float, float | None, float | None]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def measure(folder: Path, seed: int = 1, tell: Tell = silent, seconds: float = SECONDS) -> list[Row]:

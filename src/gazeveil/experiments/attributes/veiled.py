@@ -13,9 +13,8 @@ One session is left out after the other, and the attacker is trained on the othe
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,15 +23,12 @@ from gazeveil.attacks.judging.traits import Inference, infer
 from gazeveil.attacks.trials import without_pupil
 from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, OptionError, closest
-from gazeveil.experiments.identity_data import simulated_people, vr_people
+from gazeveil.experiments.identity_data import simulated_people, simulated_traits, vr_people
 from gazeveil.experiments.veils import VEILS, veil
 from gazeveil.geometry import Geometry
-from gazeveil.simulate import Population
-from gazeveil.types import Tell, silent
+from gazeveil.types import PlainRow, Tell, silent
 
 IDENTITY: Final = "identity"
-TRAITS: Final = {"fast saccades": "saccade_ceiling", "long fixations": "fixation_s", "noisy eyes": "precision_factor"}
-"""Traits of simulated participants, by the simulator's own name."""
 SETS: Final = ("vr", "simulated")
 PEOPLE, SESSIONS, SECONDS = 16, 4, 90.0
 _SEED = 8
@@ -58,7 +54,7 @@ class TraitSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One question behind one mechanism.
 
     Attributes:
@@ -77,19 +73,13 @@ class Row:
     promise: str
     found: Inference
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 def simulated(people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = SECONDS) -> TraitSet:
     """Return simulated participants with their traits."""
     one = simulated_people(people, sessions, seconds, _SEED)
-    observers = list(Population(_SEED).observers(people))
-    kinds: dict[str, Mapping[str, str]] = {IDENTITY: {person.name: person.name for person in observers}}
-    for words, trait in TRAITS.items():
-        middle = statistics.median(getattr(person, trait) for person in observers)
-        kinds[words] = {person.name: "yes" if getattr(person, trait) > middle else "no" for person in observers}
+    traits = simulated_traits(people, _SEED)
+    names = next(iter(traits.values()))
+    kinds: dict[str, Mapping[str, str]] = {IDENTITY: {name: name for name in names}, **traits}
     return TraitSet("simulated", one.title, one.plane, without_pupil(one.trials), kinds)
 
 

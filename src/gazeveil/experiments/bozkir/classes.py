@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.errors import InputError, MissingExtra
+from gazeveil.errors import InputError, needing
 from gazeveil.types import FloatArray
 
 EVERY = 10
@@ -159,14 +159,12 @@ def _rows(series: FloatArray, labels: NDArray[np.int64]) -> tuple[FloatArray, ND
 
 
 def _learner(name: str) -> Any:
-    try:
+    with needing("scikit-learn", "attacks", "telling participants apart"):
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
         from sklearn.neighbors import KNeighborsClassifier  # noqa: PLC0415
         from sklearn.pipeline import make_pipeline  # noqa: PLC0415
         from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
         from sklearn.svm import SVC  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("scikit-learn", "attacks", "telling participants apart") from None
     models = {
         "svm": SVC(C=1.0, kernel="rbf", gamma="scale"),
         "nearest": KNeighborsClassifier(5),

@@ -11,7 +11,7 @@ others, whom it knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,7 +33,7 @@ from gazeveil.experiments.dataset_attacks import worlds
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.types import FloatArray, PlainRow, Tell, silent
 from gazeveil.utility.maps import correlation
 from gazeveil.utility.scanpaths.baselines import mean_of_finite
 
@@ -48,7 +48,7 @@ Guess = Callable[[FloatArray, FloatArray], "FloatArray | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class Recovered(PlainRow):
     """How much of single participants is got back from a release.
 
     Attributes:
@@ -74,10 +74,6 @@ class Recovered:
     exact: float
     participants: int
     releases: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def reconstruct(

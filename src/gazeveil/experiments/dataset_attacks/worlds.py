@@ -147,13 +147,13 @@ class Attacked(Protocol):
         ...
 
 
-def change_by_target(product: Attacked, noise: NoiseSource, times: int = TWINS) -> FloatArray:
+def change_by_target(product: Attacked, noise: NoiseSource) -> FloatArray:
     """Return what the target changes in a release: the mean over releases with the same noise in both worlds.
 
     Nobody but the attacker makes these releases. The noise is the same, so what differs is the target.
     """
     key = noise.bytes(32)
-    twins = [NoiseSource.keyed(key, str(number)) for number in range(times) for _ in range(2)]
+    twins = [NoiseSource.keyed(key, str(number)) for number in range(TWINS) for _ in range(2)]
     inside = [product.released(product.inside, twin) for twin in twins[::2]]
     outside = [product.released(product.outside, twin) for twin in twins[1::2]]
     return np.asarray(np.mean(inside, axis=0) - np.mean(outside, axis=0))

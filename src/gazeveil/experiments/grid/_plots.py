@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -95,8 +94,3 @@ def maps(shown: Sequence[tuple[str, FloatArray]]) -> bytes:
             one.imshow(values, cmap="magma", aspect="equal")
             one.set_title(name, fontsize="small")
     return png(figure, dpi=80)
-
-
-def drawable() -> Any:
-    """Say at once, not after a night's work, that what draws is not installed."""
-    return canvas()

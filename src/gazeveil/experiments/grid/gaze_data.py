@@ -4,28 +4,24 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 from gazeveil.attacks.contract import Trial
 from gazeveil.attacks.trials import trials_of, without_pupil
 from gazeveil.datasets.osie import OSIE_FILE
 from gazeveil.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.experiments.grid.contract import DoesNotApply, Source
-from gazeveil.experiments.identity_data import PAPERS_RATE_HZ
+from gazeveil.experiments.identity_data import PAPERS_RATE_HZ, simulated_traits
 from gazeveil.experiments.scanpaths.data import OSIE_FOLDER, SceneSet, osie
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, headset
 from gazeveil.registry import Registry
-from gazeveil.simulate import TRACKERS, Population, SimulatedStudy
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 
-TRAITS: Final = {"fast saccades": "saccade_ceiling", "long fixations": "fixation_s", "noisy eyes": "precision_factor"}
-"""Traits of simulated participants, by the simulator's own name."""
 _SEED = 8
 
 SOURCES: Registry[Source] = Registry("set of recordings")
@@ -92,15 +88,10 @@ def simulated(data: Path | None, people: int = 16, sessions: int = 2, seconds: f
     tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=PAPERS_RATE_HZ)
     study = SimulatedStudy(people, 1, sessions, 1, tracker, seconds, _SEED)
     recordings = [_bare(recording.to("deg")) for recording in study.recordings()]
-    observers = list(Population(_SEED).observers(people))
-    kinds = {}
-    for words, trait in TRAITS.items():
-        middle = statistics.median(getattr(person, trait) for person in observers)
-        kinds[words] = {person.name: "yes" if getattr(person, trait) > middle else "no" for person in observers}
     words = (
         f"{people} simulated participants x {sessions} days, {seconds:g} s each, in a headset at {PAPERS_RATE_HZ:g} Hz"
     )
-    return GazeData("simulated", words, Corpus.of(recordings), kinds, public=True)
+    return GazeData("simulated", words, Corpus.of(recordings), simulated_traits(people, _SEED), public=True)
 
 
 def vr(data: Path | None, people: int = 16, sessions: int = 4, seconds: float = 60.0) -> GazeData:

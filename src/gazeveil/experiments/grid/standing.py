@@ -83,19 +83,15 @@ def standings(table: pl.DataFrame) -> pl.DataFrame:
     return about.join(strongest, on=_PLACE, how="left").join(left, on=_PLACE, how="left")
 
 
-def winners(standing: pl.DataFrame, limits: tuple[float, ...] = LIMITS) -> pl.DataFrame:
+def winners(standing: pl.DataFrame) -> pl.DataFrame:
     """Return who keeps most among those whose strongest attacker succeeds no more than a limit.
 
-    ``tied`` names those whose interval reaches the winner's value.
-
-    Args:
-        standing: What `standings` gave.
-        limits: Levels of privacy.
+    ``tied`` names those whose interval reaches the winner's value. ``standing`` is what `standings` gave.
     """
     rows = []
     there = standing.filter(pl.col("success").is_not_null() & pl.col("kept").is_not_null())
     for (corpus, use, harm, utility), own in there.group_by("corpus", "use", "harm", "utility", maintain_order=True):
-        for limit in limits:
+        for limit in LIMITS:
             within = own.filter(pl.col("success") <= limit + _ROUNDING).sort("kept", descending=True)
             if not len(within):
                 continue

@@ -30,7 +30,7 @@ from gazeveil.experiments.kaleido._stream_study import COLUMNS, MEASURED
 from gazeveil.experiments.kaleido.contenders import CONTENDERS, Registered
 from gazeveil.experiments.stream_data import StreamSet, stream_sets
 from gazeveil.experiments.stream_grid import Point, Setting, measure, settings
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 from gazeveil.pictures import canvas
 from gazeveil.samples.space import space_of
 from gazeveil.types import Tell
@@ -94,10 +94,7 @@ def reproduce(
         f"figure-{figure}.json": (json.dumps(_without_nan(told), indent=1, ensure_ascii=False) + "\n").encode(),
         f"figure-{figure}.md": to_markdown(told).encode(),
     }
-    for name, content in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_bytes(content)
-    return {**told, "files": list(files)}
+    return {**told, "files": write_all(out, files)}
 
 
 def to_json(

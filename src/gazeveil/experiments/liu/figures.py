@@ -38,7 +38,7 @@ from gazeveil.aggregate.liu import (
 )
 from gazeveil.aggregate.render import render
 from gazeveil.errors import OptionError
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.pictures import canvas
@@ -159,10 +159,7 @@ def reproduce(out: Path | None = None, *, repeats: int = 50, gaze: Gaze | None =
         "heatmaps.png": plots.side_by_side(noisy_heatmaps(people, shown), shown),
         "liu.json": (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode(),
     }
-    for name, content in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_bytes(content)
-    return {**told, "files": list(files)}
+    return {**told, "files": write_all(out, files)}
 
 
 def noise_levels(sides: Sequence[int], observers: Sequence[int]) -> list[NoiseLevel]:

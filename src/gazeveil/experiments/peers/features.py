@@ -15,9 +15,9 @@ k-same a participant's own protected series is also that of someone who was trai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from gazeveil.features.whole import DatasetSeries
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.types import FloatArray, PlainRow, Tell, silent
 from gazeveil.utility.series import range_error
 
 LEARNERS: Final = ("svm", "forest")
@@ -65,7 +65,7 @@ class SeriesSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One baseline on one set.
 
     Attributes:
@@ -88,10 +88,6 @@ class Row:
     chance: float
     document: float
     error: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def readers(people: int = PEOPLE, seconds: float = SECONDS, seed: int = 202) -> SeriesSet:

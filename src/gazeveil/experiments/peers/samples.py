@@ -14,8 +14,7 @@ participants.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.whole import DatasetMechanism
-from gazeveil.types import Tell, silent
+from gazeveil.types import PlainRow, Tell, silent
 from gazeveil.utility.streams.pair import METRICS, Pair
 
 Interval = tuple[float, float]
@@ -39,7 +38,7 @@ UTILITIES = ("rmse_deg", "aoi_f1", "saliency_cc")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One baseline on one set.
 
     Attributes:
@@ -63,10 +62,6 @@ class Row:
     utilities: dict[str, float]
     answered: float
     passed: tuple[float, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def measure(

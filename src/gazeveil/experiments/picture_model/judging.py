@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,13 +13,13 @@ from gazeveil.aggregate.saliency import shrunk
 from gazeveil.experiments.picture_model.network import Frozen, Trained
 from gazeveil.experiments.picture_model.pictures import Looked, PictureSet
 from gazeveil.experiments.picture_model.training import log_centre
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, PlainRow
 
 SHAPE = (24, 32)
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(PlainRow):
     """Mean correlations over a set's held-out pictures.
 
     Attributes:
@@ -39,10 +39,6 @@ class Score:
     content: float
     common: float
     own: float
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def judged_pictures(judged: PictureSet, trained: list[PictureSet]) -> tuple[Looked, ...]:

@@ -18,7 +18,7 @@ Intervals are over participants resampled; those of F1 over scenes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from gazeveil.experiments.veils import VEILS, veil
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import BoolArray, FloatArray, Tell, silent
+from gazeveil.types import BoolArray, FloatArray, PlainRow, Tell, silent
 from gazeveil.utility.scanpaths import DIMENSIONS, Scanpath, between_people, find_scanpath, multimatch, random_scanpath
 from gazeveil.utility.scanpaths.baselines import mean_of_finite
 from gazeveil.utility.scanpaths.multimatch import FEWEST
@@ -44,7 +44,7 @@ Paths = list[list[Scanpath]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """One mechanism on one set of scenes.
 
     Attributes:
@@ -85,13 +85,9 @@ class Row:
     everybody_f1: float
     outlier_auc: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(PlainRow):
     """All mechanisms on one set.
 
     Attributes:
@@ -113,10 +109,6 @@ class Measured:
     fixations: float
     outliers: float
     rows: tuple[Row, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return asdict(self)
 
 
 def measure(

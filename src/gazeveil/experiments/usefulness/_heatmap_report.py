@@ -11,7 +11,7 @@ from typing import Any
 
 from gazeveil.experiments.usefulness._heatmap_plots import usefulness_plot
 from gazeveil.experiments.usefulness.heatmaps import Found, Row, Score
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 
 _DIGITS = 5
 
@@ -59,10 +59,7 @@ def write(found: Found, out: Path) -> list[str]:
         f"{stem}.md": f"{note(found)}\n\n{tables}".encode(),
         f"{stem}.png": usefulness_plot(found),
     }
-    for name, content in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_bytes(content)
-    return list(files)
+    return write_all(out, files)
 
 
 def score_in_words(score: Score) -> str:

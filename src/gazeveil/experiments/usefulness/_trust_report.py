@@ -14,7 +14,7 @@ from typing import Any, Final
 from gazeveil.experiments.usefulness._heatmap_report import plain_values, short
 from gazeveil.experiments.usefulness.heatmaps import Score
 from gazeveil.experiments.usefulness.trust import NORMAL, Line, Trial, by_category, lines, plain
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 from gazeveil.pictures import BLUE, GREEN, GREY, ORANGE, canvas, legend_below, png
 
 TITLES: Final[Mapping[str, str]] = {
@@ -98,10 +98,7 @@ def write(tried: Sequence[Trial], about: Mapping[str, Any], categories: Mapping[
         f"{stem}.md": tables.encode(),
         f"{stem}.png": trust_plot(lines(tried)),
     }
-    for name, content in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_bytes(content)
-    return list(files)
+    return write_all(out, files)
 
 
 def trust_plot(found: Sequence[Line]) -> bytes:

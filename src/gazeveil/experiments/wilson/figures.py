@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,12 +28,12 @@ from gazeveil.datasets.vr_objects import VrSession, vr_sessions
 from gazeveil.errors import OptionError
 from gazeveil.experiments.stream_grid import Run
 from gazeveil.experiments.wilson.object_hits import agreement_held_out, agreement_of_raw, score
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 from gazeveil.noise import NoiseSource
 from gazeveil.pictures import canvas
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Sphere
-from gazeveil.types import Tell
+from gazeveil.types import PlainRow, Tell
 from gazeveil.utility.aoi_hits import AoiHits
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ SWEEPS: Final[Mapping[str, Sweep]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(PlainRow):
     """How many hits survive one mechanism at one strength.
 
     Attributes:
@@ -101,10 +101,6 @@ class Retention:
     recall: float
     se: float
     sessions: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 NOTE: Final = "The paper gives no numbers, only curves, in which smoothing keeps the fewest hits."
@@ -185,10 +181,7 @@ def reproduce(
         f"{stem}.png": hits_over_strength(rows, named),
         f"{stem}.json": (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode(),
     }
-    for name, content in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_bytes(content)
-    return {**told, "files": list(files)}
+    return {**told, "files": write_all(out, files)}
 
 
 def retention(

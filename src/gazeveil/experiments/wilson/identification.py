@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.judging.scores import interval, resampled_people
 from gazeveil.attacks.trials import dorr_trials, eyetribe_trials, vr_trials, without_pupil
 from gazeveil.errors import InputError, OptionError
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, PlainRow
 
 DRAWS: Final = 2000
 NOTHING: Final[frozenset[str]] = frozenset()
@@ -114,7 +114,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(PlainRow):
     """What one recogniser makes of one experiment.
 
     Attributes:
@@ -140,10 +140,6 @@ class Outcome:
     trials_in_scene: Share | None
     sessions_in_scene: Share | None
     unanswered: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,17 +11,16 @@ without numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from gazeveil.attacks.judging.judge import Judge, Stage
 from gazeveil.experiments.wilson.figures import SWEEPS, Sweep, mechanism_of
 from gazeveil.experiments.wilson.tables import Plan, judges_of
-from gazeveil.types import Tell
+from gazeveil.types import PlainRow, Tell
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Named(PlainRow):
     """How often participants are identified behind one mechanism at one strength.
 
     Attributes:
@@ -41,10 +40,6 @@ class Named:
     low: float
     high: float
     chance: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def identification(plan: Plan, *, sweeps: Mapping[str, Sweep] = SWEEPS, tell: Tell | None = None) -> list[Named]:

@@ -14,6 +14,7 @@ import struct
 from typing import Final
 
 from gazeveil.errors import WireError
+from gazeveil.gateway.bridge import mean_of
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Source
 from gazeveil.gateway.protocols._neon_status import Sensor
@@ -136,7 +137,8 @@ class NeonSource(Source):
     def _point(self, payload: bytes) -> tuple[float, float]:
         x, y = map(coordinate, _POINT.unpack_from(payload))
         if len(payload) == EACH_EYE:
-            x, y = _middle((x, y), tuple(map(coordinate, _POINT.unpack_from(payload, 9))))
+            right_x, right_y = map(coordinate, _POINT.unpack_from(payload, 9))
+            x, y = mean_of((x, y), (right_x, right_y))
         if (len(payload) > 8 and payload[8] != WORN) or math.isnan(x) or math.isnan(y):
             return math.nan, math.nan
         return self.plane.from_fraction(x / self._width, y / self._height)
@@ -198,15 +200,6 @@ class NeonSource(Source):
             self._their_ports = int(found[1]), int(found[2])
             # A firewall lets datagrams in from where some went out to.
             self.datagrams += [(which, port, RECEIVER) for which, port in enumerate(self._their_ports)]
-
-
-def _middle(left: tuple[float, float], right: tuple[float, ...]) -> tuple[float, float]:
-    """Return the middle of both eyes' points; that of one eye where the other's is missing."""
-    if math.isnan(left[0] + left[1]):
-        return right[0], right[1]
-    if math.isnan(right[0] + right[1]):
-        return left
-    return (left[0] + right[0]) / 2, (left[1] + right[1]) / 2
 
 
 def _eyes(payload: bytes) -> EyeGeometry | None:

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from gazeveil.errors import MissingExtra, WireError
+from gazeveil.errors import WireError, needing
 
 MOST_HANDSHAKE: Final = 1 << 14
 """Bytes of an app's HTTP request."""
@@ -225,14 +225,12 @@ def _text(data: bytearray) -> str:
 
 @functools.cache
 def _websockets() -> Any:
-    try:
+    with needing("websockets", "live", "WebSocket"):
         import websockets.client  # noqa: PLC0415
         import websockets.frames  # noqa: PLC0415
         import websockets.protocol  # noqa: PLC0415
         import websockets.server  # noqa: PLC0415
         import websockets.uri  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("websockets", "live", "WebSocket") from None
     return websockets
 
 

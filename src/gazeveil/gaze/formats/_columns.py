@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -57,6 +57,23 @@ def parse_name(name: str) -> ColumnName:
     if len(tokens) > 1 and (tokens[-1] in TIME_UNITS or tokens[-1] in GAZE_UNITS or tokens[-1] == "mm"):
         return ColumnName("".join(tokens[:-1]), tokens[-1])
     return ColumnName("".join(tokens), "")
+
+
+def first_line(head: bytes) -> str:
+    """Return the first line of a file's beginning that is not empty."""
+    return next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
+
+
+def header_words(head: bytes, around: str = "") -> Iterator[set[str]]:
+    """Yield the words of the columns in a file's first line, cut at commas, semicolons and tabs in turn.
+
+    Args:
+        head: The beginning of the file.
+        around: Letters that may stand around a name.
+    """
+    line = first_line(head)
+    for delimiter in ",;\t":
+        yield {parse_name(name.strip(around)).words for name in line.split(delimiter)}
 
 
 def _squeezed(text: str) -> str:

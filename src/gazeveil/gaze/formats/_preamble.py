@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gazeveil.gaze.formats._samples import completed
 from gazeveil.gaze.formats._text import no_such_encoding, read_head
+from gazeveil.geometry import Geometry, Unit
 
 
 def lines_before(path: Path, is_header: Callable[[str], bool], encoding: str) -> list[str]:
@@ -29,3 +31,11 @@ def stated(preamble: Sequence[str], name: str) -> str | None:
         if colon and key.strip().lower() == name.lower():
             return value.strip() or None
     return None
+
+
+def stated_screen(preamble: Sequence[str], name: str, known: Geometry | None) -> Geometry | None:
+    """Return the geometry that is known, with the pixels that a preamble states (``1920 x 1080``); they win."""
+    across, _, down = (stated(preamble, name) or "").lower().partition("x")
+    if across.strip().isdigit() and down.strip().isdigit():
+        return completed(Geometry(Unit.PIXEL, float(across), float(down)), known)
+    return known

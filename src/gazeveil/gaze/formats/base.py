@@ -103,6 +103,20 @@ class ReadOptions:
         """Return the options for a file that lies beside the samples, whose columns no rule is about."""
         return replace(self, valid=())
 
+    def check_eyes_together(self, path: Path) -> None:
+        """Refuse one eye's gaze of a file that holds gaze of both together.
+
+        Raises:
+            FileFormatError: If the gaze of one eye is asked for.
+        """
+        if self.eye != "both":
+            raise FileFormatError(
+                path,
+                expected=f"the {self.eye} eye's own gaze",
+                found="gaze of both eyes together",
+                hint="leave out --eye",
+            )
+
     def key(self, path: Path, *, observer: str = "", stimulus: str = "", session: str = "", trial: str = "") -> Key:
         """Return the recording's key: what the file says, else the option, else a default from the file's name."""
         name = path.name.split(".", 1)[0] or path.name

@@ -30,7 +30,7 @@ from gazeveil.gaze.formats._fixation_columns import (
 )
 from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
-from gazeveil.gaze.formats._preamble import lines_before, stated
+from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
@@ -448,14 +448,10 @@ def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
 
 def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
     """Return the options completed with what Tobii Studio or SMI say before the list; what it says wins."""
-    across, _, down = (stated(preamble, "Screen resolution") or "").lower().partition("x")
-    known = options.geometry
-    if across.strip().isdigit() and down.strip().isdigit():
-        known = completed(Geometry(Unit.PIXEL, float(across), float(down)), known)
     return replace(
         options,
         observer=stated(preamble, "Subject") or options.observer,
         stimulus=stated(preamble, "Stimulus") or options.stimulus,
         session=stated(preamble, "Recording") or options.session,
-        geometry=known,
+        geometry=stated_screen(preamble, "Screen resolution", options.geometry),
     )

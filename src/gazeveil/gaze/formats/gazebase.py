@@ -16,7 +16,7 @@ from typing import Final
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.formats._columns import Columns, first_line
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._writing import Piece, TableFile, write_files
@@ -64,8 +64,7 @@ class GazeBase:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header is that of GazeBase or of GazeBaseVR."""
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        names = {name.strip('" ') for name in line.removeprefix("\ufeff").split(",")}
+        names = {name.strip('" ') for name in first_line(head).removeprefix("\ufeff").split(",")}
         return names >= _ALWAYS and ("val" in names or names >= _EYES)
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
@@ -39,12 +39,7 @@ class GazepointCsv:
         """Whether the header has Gazepoint's point-of-gaze columns and time, and the name is not that of a list."""
         if _is_list(path):
             return False
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        for delimiter in ",;\t":
-            names = {parse_name(name).words for name in line.split(delimiter)}
-            if names & set(_GAZE) and names & {"time", "timetick"}:
-                return True
-        return False
+        return any(names & set(_GAZE) and names & {"time", "timetick"} for names in header_words(head))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings: one for each time a media is shown."""

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.formats._columns import Columns, first_line
 from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
 from gazeveil.gaze.formats._line_files import JsPsychFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
@@ -56,18 +56,11 @@ class JsPsychWebGazer:
         """Whether it is a JSON list of jsPsych's trials, or a table of them with gaze."""
         if _is_json(head.decode(errors="replace")):
             return b'"trial_type"' in head and b'"trial_index"' in head
-        first = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        return {"trial_type", "trial_index", _GAZE} <= {name.strip(' "') for name in first.split(",")}
+        return {"trial_type", "trial_index", _GAZE} <= {name.strip(' "') for name in first_line(head).split(",")}
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the trials that have gaze; those without are counted."""
-        if options.eye != "both":
-            raise FileFormatError(
-                path,
-                expected=f"the {options.eye} eye's own gaze",
-                found="gaze of both eyes together",
-                hint="leave out --eye",
-            )
+        options.check_eyes_together(path)
         seen: set[Key] = set()
         window: Geometry | None = None
         held: list[_Trial] = []

@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
-from gazeveil.gaze.formats._columns import parse_name
+from gazeveil.gaze.formats._columns import first_line, parse_name
 from gazeveil.gaze.formats._numbers import is_one_of
 from gazeveil.gaze.formats._pupil_files import PupilCloudFile
 from gazeveil.gaze.formats._runs import KeyRuns
@@ -60,19 +60,12 @@ class PupilCloud:
         if path.is_dir():
             file = path / _FILE
             return file.is_file() and self.sniff(file, read_head(file))
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        names = {parse_name(name) for name in line.split(",")}
+        names = {parse_name(name) for name in first_line(head).split(",")}
         return ("timestamp", "ns") in names and any({(x, unit), (y, unit)} <= names for x, y, unit in _GAZE)
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings; pupils and events come from the files beside."""
-        if options.eye != "both":
-            raise FileFormatError(
-                path,
-                expected=f"the {options.eye} eye's own gaze",
-                found="gaze of both eyes together",
-                hint="leave out --eye",
-            )
+        options.check_eyes_together(path)
         path = path / _FILE if path.is_dir() else path
         folder = path.parent
         table = Table(path, options, report, delimiter=",")

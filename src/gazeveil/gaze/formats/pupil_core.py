@@ -10,10 +10,9 @@ from typing import Final
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
-from gazeveil.gaze.formats._columns import parse_name
+from gazeveil.gaze.formats._columns import first_line, parse_name
 from gazeveil.gaze.formats._pupil_files import PupilCoreFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
@@ -44,21 +43,14 @@ class PupilCore:
         if path.is_dir():
             file = path / _FILE
             return file.is_file() and self.sniff(file, read_head(file))
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        names = {parse_name(name).words for name in line.split(",")}
+        names = {parse_name(name).words for name in first_line(head).split(",")}
         if {"starttimestamp", "duration"} <= names:  # its list of fixations
             return False
         return {"normposx", "normposy", "confidence"} <= names and bool(names & {"gazetimestamp", "basedata"})
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording; pupils and events come from the files beside."""
-        if options.eye != "both":
-            raise FileFormatError(
-                path,
-                expected=f"the {options.eye} eye's own gaze",
-                found="gaze of both eyes together",
-                hint="leave out --eye",
-            )
+        options.check_eyes_together(path)
         path = path / _FILE if path.is_dir() else path
         table = Table(path, options, report, delimiter=",")
         numbers = {

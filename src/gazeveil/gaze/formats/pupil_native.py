@@ -50,13 +50,7 @@ class PupilNative:
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording; whether the glasses were worn, pupils and events come from the files beside."""
-        if options.eye != "both":
-            raise FileFormatError(
-                path,
-                expected=f"the {options.eye} eye's own gaze",
-                found="gaze of both eyes together",
-                hint="leave out --eye",
-            )
+        options.check_eyes_together(path)
         folder = path if path.is_dir() else path.parent
         about = about_recording(folder)
         plane = scene_plane(folder / "info.json", about, options)

@@ -12,7 +12,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._columns import Columns, header_words, parse_name
 from gazeveil.gaze.formats._naming import a_name, rules_of, usual_variable
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import combined, in_seconds
@@ -41,12 +41,7 @@ class SrReport:
         """Whether the header has Data Viewer's columns of samples."""
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
             head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        for delimiter in "\t,;":
-            names = {parse_name(name.strip(' "\ufeff')).words for name in line.split(delimiter)}
-            if "recordingsessionlabel" in names and names & _GAZE:
-                return True
-        return False
+        return any("recordingsessionlabel" in names and names & _GAZE for names in header_words(head, ' "\ufeff'))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings: one for each trial."""

@@ -76,13 +76,7 @@ class TobiiGlasses:
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""
-        if options.eye != "both":
-            raise FileFormatError(
-                path,
-                expected=f"the {options.eye} eye's own gaze",
-                found="gaze of both eyes together",
-                hint="leave out --eye",
-            )
+        options.check_eyes_together(path)
         path = next((file for file in _candidates(path) if file.is_file()), path) if path.is_dir() else path
         key = _key(path, options, report)
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._samples import (
     PER_SECOND,
@@ -46,12 +46,8 @@ class TobiiSdk:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has the SDK's time and point on the display area."""
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        for delimiter in ",;\t":
-            names = {parse_name(name.strip('"')).words for name in line.split(delimiter)}
-            if names & {f"left{_POINT}", f"right{_POINT}"} and names & set(_TIMES):
-                return True
-        return False
+        points = {f"left{_POINT}", f"right{_POINT}"}
+        return any(names & points and names & set(_TIMES) for names in header_words(head, '"'))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""

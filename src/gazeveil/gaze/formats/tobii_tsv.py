@@ -18,7 +18,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of, which_are
-from gazeveil.gaze.formats._preamble import lines_before, stated
+from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table
@@ -150,15 +150,11 @@ def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
     """Return the options completed with what Studio 2 says before the table; what it says wins."""
     if not preamble:
         return options
-    across, _, down = (stated(preamble, "Recording resolution") or "").lower().partition("x")
-    known = options.geometry
-    if across.strip().isdigit() and down.strip().isdigit():
-        known = completed(Geometry(Unit.PIXEL, float(across), float(down)), known)
     return replace(
         options,
         observer=stated(preamble, "Participant") or options.observer,
         session=stated(preamble, "Recording name") or options.session,
-        geometry=known,
+        geometry=stated_screen(preamble, "Recording resolution", options.geometry),
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._numbers import as_flags
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
 from gazeveil.gaze.formats._table import Batch, Table
@@ -48,13 +48,8 @@ class VarjoCsv:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Varjo's time and direction of gaze."""
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        for delimiter in ",;\t":
-            names = {parse_name(name.strip('"')).words for name in line.split(delimiter)}
-            forward = {name + end for name in _FORWARD["both_dir"] for end in ("", "x")}
-            if names & set(_TIMES) and names & forward:
-                return True
-        return False
+        forward = {name + end for name in _FORWARD["both_dir"] for end in ("", "x")}
+        return any(names & set(_TIMES) and names & forward for names in header_words(head, '"'))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, header_words, parse_name
 from gazeveil.gaze.formats._numbers import as_flags
 from gazeveil.gaze.formats._samples import (
     PER_SECOND,
@@ -105,12 +105,7 @@ class ViveCsv:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has a direction of an eye as one of the known programs calls it."""
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        for delimiter in ",;\t":
-            names = {parse_name(name.strip('"')).words for name in line.split(delimiter)}
-            if any(_is_named(names, known) for known in _KNOWN):
-                return True
-        return False
+        return any(_is_named(names, known) for names in header_words(head, '"') for known in _KNOWN)
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""

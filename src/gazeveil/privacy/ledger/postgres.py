@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gazeveil.errors import InternalError, LedgerBusy, LedgerError, MissingExtra
+from gazeveil.errors import InternalError, LedgerBusy, LedgerError, needing
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Tail
@@ -80,10 +80,8 @@ class PostgresStore:
     """A ledger on a server."""
 
     def __init__(self, address: str, *, create: bool = False, patience_s: float = PATIENCE_S) -> None:
-        try:
+        with needing("psycopg", "postgres", "a ledger on PostgreSQL"):
             import psycopg  # noqa: PLC0415
-        except ImportError:
-            raise MissingExtra("psycopg", "postgres", "a ledger on PostgreSQL") from None
         self._psycopg = psycopg
         self._address = address
         self.patience_s = patience_s

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError
+from gazeveil.errors import FileFormatError, InputError, OptionError, needing
 from gazeveil.gaze.opencv import opencv
 from gazeveil.scene._detections import Detections, read_outputs
 from gazeveil.scene.finder import FINDERS, Finder
@@ -63,10 +63,8 @@ class Detector:
     def load(path: Path) -> Detector:
         """Load a file."""
         opencv("finding regions")
-        try:
+        with needing("onnxruntime", "onnx", "running a detector"):
             import onnxruntime  # noqa: PLC0415
-        except ImportError:
-            raise MissingExtra("onnxruntime", "onnx", "running a detector") from None
         if not path.is_file():
             raise InputError(f"{path}: nothing there", hint="give the ONNX file of a detector")
         onnxruntime.disable_telemetry_events()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gazeveil.errors import MissingExtra
+from gazeveil.errors import needing
 
 
 def distributions() -> Any:
@@ -16,10 +16,8 @@ def distributions() -> Any:
     Raises:
         MissingExtra: If scipy is not installed.
     """
-    try:
+    with needing("scipy", "userstudy", "the statistics of a user study"):
         from scipy import stats  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("scipy", "userstudy", "the statistics of a user study") from None
     return stats
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.types import FloatArray
-from gazeveil.userstudy.statistics._tails import above_chi_square, above_normal
+from gazeveil.userstudy.statistics._tails import above_chi_square
 
 LEAST_PAIRS = 2
 LEAST_CONDITIONS = 3
@@ -158,8 +158,3 @@ def holm(chances: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(order) - step) * float(chances[place])))
         corrected[int(place)] = largest
     return corrected
-
-
-def two_sided(z: float) -> float:
-    """Return the two-sided chance of a z as papers print it."""
-    return min(1.0, 2 * above_normal(abs(z)))

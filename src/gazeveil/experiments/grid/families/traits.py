@@ -27,8 +27,9 @@ from gazeveil.experiments.grid.contract import (
     Role,
     check_options,
 )
-from gazeveil.experiments.grid.gaze_data import TRAITS, GazeData
+from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import released
+from gazeveil.experiments.identity_data import TRAITS
 
 _PREFIX = "trait:"
 
