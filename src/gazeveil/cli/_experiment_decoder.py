@@ -15,7 +15,8 @@ from gazeveil.files import replacing
 
 _OFTEN = {"osie": 2.0}
 """Sets that are drawn from more often than others."""
-_STUDIES, _SCENES, _SIMULATED = 6, 24, 4.0
+STUDIES, SCENES, _SIMULATED = 6, 24, 4.0
+"""Simulated studies and the scenes of each, and how often they are drawn from beside a set."""
 
 
 def experiment_heatmap_decoder(
@@ -46,7 +47,7 @@ def experiment_heatmap_decoder(
         )
     sets = [read_looks(each, _OFTEN.get(each.name, 1.0)) for each in places]
     with progress("training", quiet=as_json) as tell:
-        everything = [*sets, simulated_looks(_STUDIES, _SCENES, _SIMULATED)]
+        everything = [*sets, simulated_looks(STUDIES, SCENES, _SIMULATED)]
         device = "cuda" if torch.cuda.is_available() else "cpu"
         network = train(everything, seed=seed, device=device, steps=steps, tell=tell)
     with replacing(out) as part, part.open("wb") as file:

@@ -86,6 +86,7 @@ class Bumps(_normalised.Normalised):
             "spacing_deg": SPACING_DEG,
             "bound": BOUND,
             "sigma": self.sigma,
+            **({"decoder": learned.NAME, "decoder_sha256": learned.digest()} if _learned(self.task) else {}),
         }
 
     @property
@@ -142,11 +143,16 @@ class _ByModels:
         return self.models.decode(self.turn @ measured, plain)
 
 
+def _learned(task: Task) -> bool:
+    """Return whether maps that follow no picture are decoded by what was learnt."""
+    return learned.knows(plane_of(task), task.observers, _normalised.noise_sd(task))
+
+
 @lru_cache(maxsize=2)
 @one_thread()
 def _decoder(task: Task) -> Decodes:
     plane = plane_of(task)
-    plain = _Learned(task) if learned.knows(plane, task.observers, _normalised.noise_sd(task)) else None
+    plain = _Learned(task) if _learned(task) else None
     if plain is not None and task.saliency is None:
         return plain
     turn, features, projected = _view(plane)

@@ -22,6 +22,9 @@ from gazeveil.experiments.heatmap_decoder.scenes import PLANES, Scenes, Step, pl
 from gazeveil.experiments.heatmap_decoder.viewers import Looks
 
 STEPS: Final = 27_000
+BATCH: Final = 192
+"""Scenes of a step; half as many where there are many participants."""
+_MANY_PEOPLE: Final = 150
 RATE, DECAY, WARM_UP, KEPT = 2e-3, 1e-2, 0.05, 0.999
 COVERED: Final = 0.96
 MULTIPLIER: Final = 5.27591
@@ -57,7 +60,7 @@ def train(
         raster = rasters[0 if usual else rng.integers(len(rasters))]
         effective = math.exp(rng.uniform(math.log(_FEWEST), math.log(_MOST)))
         observers = min(max(round(effective * rng.choice(_TIMES)), _LEAST_PEOPLE), _MOST_PEOPLE)
-        step = scenes.step(raster, 192 if observers < 150 else 96, observers)
+        step = scenes.step(raster, BATCH if observers < _MANY_PEOPLE else BATCH // 2, observers)
         loss = loss_of(network, raster, scenes, step, observers, MULTIPLIER / effective)
         if not torch.isfinite(loss):
             continue
