@@ -171,9 +171,18 @@ def test_the_share_of_data_grows_with_what_the_data_moved() -> None:
     assert (many.population_sd >= many.error_sd).all()
 
 
-def test_it_is_the_network_that_was_trained() -> None:
+def test_a_mirrored_scene_has_a_mirrored_map() -> None:
+    numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(6).normal(size=bumps_over(GRID).shape[1])
+    rows, columns = (each.shape[1] for each in reversed(bumps_along(GRID)))
+    found = learned.decoded(PLANE, numbers, MEAN, 50, 0.1).map.reshape(GRID.shape)
+    mirrored = learned.decoded(PLANE, numbers.reshape(rows, columns)[:, ::-1].ravel(), MEAN, 50, 0.1).map
+    assert np.allclose(mirrored.reshape(GRID.shape)[:, ::-1], found, rtol=1e-3)
+
+
+def test_it_is_the_network_that_was_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shipped runs without PyTorch, and says the same."""
     torch = pytest.importorskip("torch")
+    monkeypatch.setattr(learned.Network, "answer", learned.Network._said)  # training shows each scene one way around
     from gazeveil.experiments.heatmap_decoder.network import Raster, Trained
 
     with learned.files("gazeveil.aggregate").joinpath("learned.npz").open("rb") as file, np.load(file) as stored:

@@ -38,6 +38,8 @@ OBSERVERS = (5, 600)
 """Blurs, sizes of cells, sides of the viewing plane, noise of each number and numbers of participants that it was
 trained on: 8 to 450 participants at ε = 1."""
 
+_ACROSS = 6
+"""Which of the pictures that the network looks at says how far across a place is."""
 LEAST = 0.02
 """The least gaze of a cell that logarithms are taken of, where an even map has 1."""
 _HALF, _NOISE = (-6.0, 4.0), (-8.0, 4.0)
@@ -164,7 +166,12 @@ class Network:
     last: tuple[Float32Array, Float32Array]
 
     def answer(self, pictures: Float32Array) -> Float32Array:
-        """Return four pictures of what it says."""
+        """Return four pictures of what it says, the mean of what it says of the scene and of its mirror image."""
+        mirrored = pictures[:, :, ::-1].copy()
+        mirrored[_ACROSS] *= -1  # places are where they are
+        return np.asarray((self._said(pictures) + self._said(mirrored)[:, :, ::-1]) / 2)
+
+    def _said(self, pictures: Float32Array) -> Float32Array:
         values = np.maximum(_convolved(pictures, *self.first, 1), 0)
         for block in self.blocks:
             values = block.added_to(values)
