@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gazeveil.errors import GazeveilError, InputError, UnknownName, closest
@@ -89,8 +89,7 @@ class Guard:
         async def ask(request: Request) -> Response:
             if fault := self._fault(request, may, pages_of_this_machine):
                 self._refused(fault.kind, fault.value)
-                told = {"error": "refused", "message": fault.message, "hint": fault.hint}
-                return JSONResponse(told, fault.status)
+                return refusal(fault.status, fault.message, fault.hint)
             try:
                 return await answer(request)
             except UnknownName as error:
@@ -112,6 +111,13 @@ class Guard:
         if not may(request.headers.get("authorization", "")):
             return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")
         return None
+
+
+def refusal(status: int, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to a request that is refused."""
+    from starlette.responses import JSONResponse  # noqa: PLC0415
+
+    return JSONResponse({"error": "refused", "message": message, "hint": hint}, status, headers)
 
 
 async def body(request: Request) -> dict[str, Any]:

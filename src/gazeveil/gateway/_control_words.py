@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 
-def answer(words: str, schema: str = "Status") -> dict[str, Any]:
-    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+def answer(words: str) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Status"}}}
     refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     return {
         "200": {"description": words, "content": content},

@@ -73,6 +73,11 @@ class Desk:
         self._seen = -math.inf
         self._why = WAITING
 
+    @property
+    def seats(self) -> list[Seat]:
+        """All its apps."""
+        return [seat for group in self.groups for seat in group.seats]
+
     def push(self, samples: Sequence[RawSample], now: float) -> None:
         """Take samples."""
         self._seen = now
@@ -239,7 +244,7 @@ class Desk:
             other = replace(setting, person=before.person) != before
             if setting.scene != before.scene:
                 self.scene = _scene(setting)
-                for seat in [seat for group in self.groups for seat in group.seats]:
+                for seat in self.seats:
                     self.place(seat, self.level_of(seat), now)
             if other:
                 self.clock = StreamClock(setting.speed)
@@ -254,6 +259,7 @@ class Desk:
 
     def status(self) -> TrackerStatus:
         """Return what there is to tell."""
+        space = self.setting.space
         return TrackerStatus(
             self.setting.name,
             self.setting.protocol,
@@ -263,9 +269,7 @@ class Desk:
             self._samples,
             together(tuple(group.always for group in self.groups)),
             self.clock.faults._asdict(),
-            dict(
-                zip(("width", "height", "unit"), (*self.setting.space.size[:2], self.setting.space.unit), strict=True)
-            ),
+            {"width": space.size[0], "height": space.size[1], "unit": space.unit},
             self.setting.raw_view,
             None if self.scene is None else self._scene_status(self.scene),
         )
@@ -298,7 +302,7 @@ class Desk:
     def _forget(self) -> None:
         """Keep nothing that the participant who sits here now could see of the one before."""
         self.raw = None
-        for seat in (seat for group in self.groups for seat in group.seats):
+        for seat in self.seats:
             seat.received.clear()
 
     def _begin_anew(self, *, other_clock: bool = False) -> None:

@@ -29,7 +29,6 @@ from gazeveil.gateway._hub_status import (
     GroupStatus,
     HubStatus,
     TrackerStatus,
-    identification,
     in_words,
 )
 from gazeveil.gateway._policy_beside import sentences
@@ -104,7 +103,7 @@ class Hub:
         Raises:
             UnknownName: If there is no such app.
         """
-        self._seat(app).attach(outlet)
+        self.seat_of(app).attach(outlet)
         self._group(app).seats_changed()
 
     def watched(self, app: str, by_anybody: bool) -> None:
@@ -113,7 +112,7 @@ class Hub:
         Raises:
             UnknownName: If there is no such app.
         """
-        self._seat(app).watch(by_anybody)
+        self.seat_of(app).watch(by_anybody)
         self._group(app).seats_changed()
 
     def push(self, tracker: str, samples: Sequence[RawSample], now: float) -> None:
@@ -202,7 +201,7 @@ class Hub:
             OptionError: If the veil cannot be made.
             PrivacyError: If the policy or the budget does not allow it; everything stays as it was.
         """
-        seat, group = self._seat(app), self._group(app)
+        seat, group = self.seat_of(app), self._group(app)
         desk = self._desks[seat.setting.tracker]
         wish = chosen(
             seat.setting, desk.level_of(seat), desk.setting.space,
@@ -224,7 +223,7 @@ class Hub:
             UnknownName: If there is no such app.
             PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
         """
-        seat = self._seat(app)
+        seat = self.seat_of(app)
         seat.choose(self.allowed(app, output), self.policy.tracker(seat.setting.tracker))
         self._log("rule-changed", app=app, output=seat.output)
 
@@ -235,7 +234,7 @@ class Hub:
             UnknownName: If there is no such app.
             PrivacyError: If it may not have it.
         """
-        setting = self._seat(app).setting
+        setting = self.seat_of(app).setting
         allowed = outputs_of(setting, self.policy.tracker(setting.tracker))
         if output is not None and output not in allowed:
             raise PrivacyError(
@@ -244,21 +243,13 @@ class Hub:
             )
         return output or setting.output
 
-    def output_of(self, app: str) -> Output:
-        """Return what an app gets: samples, fixations or hits.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
-        return self._seat(app).output
-
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off.
 
         Raises:
             UnknownName: If there is no such app.
         """
-        seat = self._seat(app)
+        seat = self.seat_of(app)
         if seat.is_on == on:
             return
         if on:
@@ -324,12 +315,13 @@ class Hub:
         return self._desks[tracker]
 
     def seat_of(self, app: str) -> Seat:
-        """Return an app's place in the hub, for the control page.
+        """Return an app's place in the hub.
 
         Raises:
             UnknownName: If there is no such app.
         """
-        return self._seat(app)
+        self.policy.app(app)
+        return self._seats[app]
 
     def status(self) -> HubStatus:
         """Return everything there is to tell; nothing of it is gaze."""
@@ -363,10 +355,6 @@ class Hub:
     def _desk(self, name: str) -> Desk:
         return Desk(self.policy.tracker(name), self.policy, noise=self._noise, wall=self._wall, log=self._log)
 
-    def _seat(self, app: str) -> Seat:
-        self.policy.app(app)
-        return self._seats[app]
-
     def _group(self, app: str) -> ViewerGroup:
         return self._desks[self._seats[app].setting.tracker].group_of(self._seats[app])
 
@@ -393,7 +381,7 @@ class Hub:
         words = in_words(promise)
         if group.follows is not None and scene is not None:
             words = f"{words} {scene.rests_on}"
-        words = " ".join((words, *sentences(setting)))
+        words, identified = " ".join((words, *sentences(setting))), recognised(group.mechanism)
         return AppStatus(
             name,
             setting.tracker,
@@ -406,7 +394,7 @@ class Hub:
             seat.errors,
             promise.proven,
             words,
-            identification(group.mechanism),
+            identified["words"],
             setting.knob,
             group.mechanism.name,
             seat.rule,
@@ -418,7 +406,7 @@ class Hub:
                 max(0.0, seat.looser_at - self._now),
                 None if group.follows is None else group.follows.level,
             ),
-            recognised(group.mechanism),
+            identified,
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:

@@ -15,7 +15,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -185,14 +185,7 @@ class Memory:
 
     def _keep(self) -> None:
         if self.path is not None:
-            told = {
-                "knobs": self.knobs,
-                "off": self.off,
-                "people": self.people,
-                "rules": self.rules,
-                "tags": self.tags,
-                "ledgers": self.ledgers,
-            }
+            told = {name: value for name, value in asdict(self).items() if name != "path"}
             with replacing(self.path) as file:
                 file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", newline="\n")
                 file.chmod(0o600)

@@ -87,12 +87,12 @@ class PageSide:
         if output is not None and output not in known:
             raise InputError(f"there is no output {output!r}", hint=f"known: {', '.join(known)}; null for the policy's")
         wish = cast("Output | None", output)
-        less = tells_less(self._hub.allowed(app, wish), self._hub.output_of(app))
+        less = tells_less(self._hub.allowed(app, wish), self._hub.seat_of(app).output)
         if less:
             self._choose(app, wish)
         kept = self._memory.rules
         try:
-            with self._keeping(f"{app!r} gets {self._hub.output_of(app)}"):
+            with self._keeping(f"{app!r} gets {self._hub.seat_of(app).output}"):
                 self._memory.ruled(app, wish)
         except OutputError:
             if not less:

@@ -282,7 +282,7 @@ class Gateway:
 
     def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
         tracker = self.policy.tracker(app.tracker)
-        output = self.hub.output_of(app.name)
+        output = self.hub.seat_of(app.name).output
         areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
             tracker.plane, app.rate_hz, output, areas, app.name,

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gazeveil.errors import MissingExtra, PrivacyError, WireError
+from gazeveil.errors import PrivacyError, WireError, needing
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.protocols._carries import CARRIES
@@ -319,10 +319,8 @@ def _form(datum: dict[str, Any]) -> Callable[..., bytes]:
 
 
 def _msgpack() -> Any:
-    try:
+    with needing("msgspec", "live", "Pupil Core's network API"):
         import msgspec.msgpack  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("msgspec", "live", "Pupil Core's network API") from None
     return msgspec
 
 
