@@ -11,10 +11,12 @@ spent; the ledger has that.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +24,7 @@ from typing import Any, TypeVar
 from gazeveil.errors import FileFormatError, LedgerError, OutputError
 from gazeveil.files import replacing
 from gazeveil.privacy.ledger import state_folder
+from gazeveil.privacy.ledger._anchor_file import STATE
 
 _MOST_BYTES = 1 << 20
 Kept = TypeVar("Kept")
@@ -189,6 +192,19 @@ class Memory:
             with replacing(self.path) as file:
                 file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", newline="\n")
                 file.chmod(0o600)
+
+
+@contextlib.contextmanager
+def state_in(folder: Path | str) -> Iterator[None]:
+    """Let another folder be this machine's state folder as long as the block lasts."""
+    before = os.environ.get(STATE)
+    os.environ[STATE] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop(STATE)
+        if before is not None:
+            os.environ[STATE] = before
 
 
 def _without(kept: dict[str, Kept], names: set[str]) -> dict[str, Kept]:

@@ -20,7 +20,7 @@ from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._dotnet import Strings, packed
 from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate
+from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, number
 from gazeveil.gateway.protocols._websocket_text import TextClient, TextServer
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 
@@ -178,7 +178,7 @@ def _read_xml(text: str) -> tuple[float, float]:
     x, y = _GAZE_X.search(text), _GAZE_Y.search(text)
     if x is None or y is None:
         raise WireError("expected a record with a point, found something else")
-    return _number(x[1]), _number(y[1])
+    return coordinate(number(x[1])), coordinate(number(y[1]))
 
 
 def _read_json(text: str) -> tuple[float, float]:
@@ -189,13 +189,6 @@ def _read_json(text: str) -> tuple[float, float]:
     if not isinstance(record, dict) or "GazeX" not in record or "GazeY" not in record:
         raise WireError("expected a record with a point, found something else")
     return coordinate(record["GazeX"]), coordinate(record["GazeY"])
-
-
-def _number(text: str) -> float:
-    try:
-        return coordinate(float(text))
-    except ValueError:
-        return math.nan
 
 
 PROTOCOLS.register("gazepointer")(

@@ -19,7 +19,7 @@ from gazeveil.errors import GeometryError, MissingExtra, PrivacyError, WireError
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
-from gazeveil.gateway.protocols._carries import CARRIES
+from gazeveil.gateway.protocols._graded import CARRIES
 from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._neon_status import CAMERAS, version_for
 from gazeveil.gateway.protocols._numbers import coordinate, seconds

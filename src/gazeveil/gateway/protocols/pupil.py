@@ -19,8 +19,8 @@ from typing import Any, Final
 from gazeveil.errors import PrivacyError, WireError, needing
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Shown
-from gazeveil.gateway.protocols._carries import CARRIES
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.protocols._graded import CARRIES
+from gazeveil.gateway.protocols._numbers import coordinate, number, seconds
 from gazeveil.gateway.protocols._tracker_clock import TrackerClock
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
 
@@ -241,10 +241,7 @@ class PupilSink:
         return now + self._app_time_set
 
     def _set_time(self, text: bytes, now: float) -> bytes:
-        try:
-            wanted = seconds(float(text))
-        except ValueError:
-            wanted = None
+        wanted = seconds(number(text))
         if wanted is None:
             return b"The time cannot be converted to float."
         if self._clock.ahead is None:
