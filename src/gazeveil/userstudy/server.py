@@ -12,6 +12,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from importlib import resources
 from typing import Any, Final
@@ -72,7 +73,7 @@ class Desk:
         """Return what everyone may know before they consent."""
         study = self.study
         texts = {language: path.read_text(encoding="utf-8") for language, path in study.consent.items()}
-        return {"name": study.name, "languages": list(study.languages), "consent": texts, "rules": study.rules()}
+        return {"name": study.name, "languages": list(study.languages), "consent": texts, "rules": asdict(study.trial)}
 
     def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Begin or go on, if the participant agrees; else nothing is kept, not even that they were there."""

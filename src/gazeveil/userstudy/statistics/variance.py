@@ -58,16 +58,6 @@ class Effect:
         """The factors, joined as papers do."""
         return " x ".join(self.factors)
 
-    @property
-    def spherical(self) -> bool:
-        """Whether nothing speaks against the assumption of sphericity."""
-        return not self.mauchly_p < CLEAR and not math.isnan(self.mauchly_p)
-
-    @property
-    def p_reported(self) -> float:
-        """The p to print: corrected where contrasts are not known to be spherical."""
-        return self.p if self.spherical else self.p_corrected
-
 
 @dataclass(frozen=True)
 class WithinAnova:
