@@ -7,7 +7,7 @@ Whoever pushes has a token of the scene's own, which opens these two routes of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GazeveilError, InputError, PrivacyError, UnknownName
 from gazeveil.gateway._control_guard import Guard, only
@@ -19,20 +19,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-
-class Watching(Protocol):
-    """What these routes ask of a gateway."""
-
-    def status(self) -> dict[str, Any]:
-        """Return everything there is to tell."""
-        ...
-
-    def watcher(self, tracker: str) -> Watcher:
-        """Return who watches a tracker's scene; raises `UnknownName` if nobody does."""
-        ...
+    from gazeveil.gateway.control import Controlled
 
 
-def scene_routes(guard: Guard, gateway: Watching) -> list[Route]:
+def scene_routes(guard: Guard, gateway: Controlled) -> list[Route]:
     """Return the routes of scenes."""
     from starlette.responses import JSONResponse, Response  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
@@ -90,7 +80,7 @@ def scene_routes(guard: Guard, gateway: Watching) -> list[Route]:
     ]
 
 
-def _pushed_to(gateway: Watching, request: Request) -> Watcher:
+def _pushed_to(gateway: Controlled, request: Request) -> Watcher:
     watcher = gateway.watcher(request.path_params["name"])
     if watcher.setting.source != "push":
         raise PrivacyError(

@@ -43,12 +43,12 @@ class ViewerGroup:
         follows: How radius and window follow the scene; None if they do not.
         pace: What the scene asked for, and what of it holds.
         tap: Where the veil's points go as well while someone looks on; None otherwise, and whenever a veil begins.
+        window: The longest window that was guaranteed lately, in seconds: how long whatever follows must be quiet.
     """
 
     __slots__ = (
-        "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
-        "_running", "follows", "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats",
-        "speed", "tap",
+        "_joining", "_live", "_log", "_make_purse", "_noise", "_pause", "_points", "_retry_at", "_running", "follows",
+        "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats", "speed", "tap", "window",
     )  # fmt: skip
 
     def __init__(
@@ -73,7 +73,7 @@ class ViewerGroup:
         self._running: tuple[Seat, ...] = ()
         self.is_running = False
         self._joining: list[tuple[Seat, float, float]] = []
-        self._longest_window = max(quiet_s, _longest_of(mechanism, follows))
+        self.window = max(quiet_s, _longest_of(mechanism, follows))
         self._live: LiveVeil | None = None
         self._retry_at, self._pause = -math.inf, FIRST_PAUSE_S
         self._points = self.restarts = 0
@@ -89,11 +89,6 @@ class ViewerGroup:
     def always(self) -> Guarantee:
         """What its stream guarantees whatever the scene does; this is what is paid for."""
         return self._kept(self._least)
-
-    @property
-    def window(self) -> float:
-        """The longest window that was guaranteed lately, in seconds: how long whatever follows must be quiet."""
-        return self._longest_window
 
     def take(
         self,
@@ -188,13 +183,12 @@ class ViewerGroup:
             OptionError: If the veil cannot keep the new guarantee; everything stays as it was.
         """
         live, self.tap = self._live, None
-        longest = max(self._longest_window, _longest_of(mechanism, follows))
+        longest = max(self.window, _longest_of(mechanism, follows))
         if live is not None and t is not None:
             live.veil.change(t, **mechanism.knob)
             live.be_quiet(longest)
-            self.mechanism, self._longest_window = mechanism, longest
-        else:
-            self.mechanism, self._longest_window = mechanism, longest
+        self.mechanism, self.window = mechanism, longest
+        if live is None or t is None:
             self._close("the privacy level was changed")
             self._start(now=-math.inf)
         self._follow(follows, mechanism)
@@ -318,7 +312,7 @@ class ViewerGroup:
 
     def _start(self, now: float) -> None:
         try:
-            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window, speed=self.speed)
+            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self.window, speed=self.speed)
         except Exception as error:  # noqa: BLE001  (a veil that cannot start is a veil that failed)
             self._fail(error, now)
 

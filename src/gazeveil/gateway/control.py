@@ -23,11 +23,12 @@ from gazeveil.gateway._control_guard import Guard, body
 from gazeveil.gateway._control_live import live_routes
 from gazeveil.gateway._control_page import link_to, page_routes
 from gazeveil.gateway._control_rules import rule_routes
-from gazeveil.gateway._control_scene import Watching, scene_routes
+from gazeveil.gateway._control_scene import scene_routes
 from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_keys import LINK_S, Keys
 from gazeveil.gateway.page_side import PageSide
 from gazeveil.gateway.policy import Address
+from gazeveil.gateway.scenes import Watcher
 from gazeveil.gateway.sockets import cannot_listen
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 
-class Controlled(Watching, Protocol):
+class Controlled(Protocol):
     """What the control API can ask of a gateway.
 
     Attributes:
@@ -44,6 +45,14 @@ class Controlled(Watching, Protocol):
     """
 
     page: PageSide
+
+    def status(self) -> dict[str, Any]:
+        """Return everything there is to tell."""
+        ...
+
+    def watcher(self, tracker: str) -> Watcher:
+        """Return who watches a tracker's scene; raises `UnknownName` if nobody does."""
+        ...
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Change an app's privacy level."""

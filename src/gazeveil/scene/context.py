@@ -79,10 +79,6 @@ class SceneContext:
         self._count = 0
         self._lengths: deque[float] = deque(maxlen=_SCENES)
 
-    def due(self, t: float) -> bool:
-        """Whether a frame of this time would be looked at."""
-        return self.detector.due(t)
-
     def see(self, t: float, frame: Pixels) -> Reading | None:
         """Look at a frame. Regions are sought in keyframes alone; between them the window may still grow.
 
@@ -95,7 +91,7 @@ class SceneContext:
         """
         if self.finder is None:
             raise InputError("there is nothing to find regions with", hint="make the context with a finder")
-        if not self.due(t):
+        if not self.detector.due(t):
             return None
         if self.detector.see(t, frame) is None:
             return self._goes_on(t, None)
