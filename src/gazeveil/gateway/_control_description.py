@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gazeveil.gateway._control_page_words import PAGE_PATHS
 from gazeveil.gateway._control_scene_words import SCENE_PATHS
-from gazeveil.gateway._control_words import LENGTH, NUMBER, answer, body, named
+from gazeveil.gateway._control_words import LENGTH, NUMBER, TEXT, get, post
 
 OPENAPI: Final[dict[str, Any]] = {
     "openapi": "3.1.0",
@@ -23,49 +23,33 @@ OPENAPI: Final[dict[str, Any]] = {
     },
     "security": [{"token": []}],
     "paths": {
-        "/health": {
-            "get": {
-                "summary": "Whether the gateway runs",
-                "security": [],
-                "responses": {"200": {"description": "It does."}},
-            }
-        },
-        "/metrics": {
-            "get": {"summary": "Metrics for Prometheus", "responses": {"200": {"description": "Text exposition."}}}
-        },
-        "/v1/status": {"get": {"summary": "Everything there is to tell", "responses": answer("The status.")}},
-        "/v1/apps": {"get": {"summary": "Apps and their guarantees", "responses": answer("The apps.")}},
-        "/v1/apps/{name}/knob": {
-            "post": {
-                "summary": "Change an app's privacy level: a preset, or ε, window and radius, as the policy allows",
-                "parameters": named("The app."),
-                "requestBody": body(preset={"type": "string"}, epsilon=NUMBER, window=NUMBER, radius=LENGTH),
-                "responses": answer("The app as it is now."),
-            }
-        },
-        "/v1/apps/{name}/switch": {
-            "post": {
-                "summary": "Switch an app on or off; off means that nothing leaves",
-                "parameters": named("The app."),
-                "requestBody": body(on={"type": "boolean"}),
-                "responses": answer("The app as it is now."),
-            }
-        },
-        "/v1/trackers/{name}/person": {
-            "post": {
-                "summary": "Say who sits before a tracker: whose budget pays from now on",
-                "parameters": named("The tracker."),
-                "requestBody": body(person={"type": "string"}),
-                "responses": answer("The tracker as it is now."),
-            }
-        },
-        "/v1/budget": {
-            "get": {
-                "summary": "Budgets of the last 24 hours, and what comes back when",
-                "responses": answer("The budgets."),
-            }
-        },
-        "/v1/policy/reload": {"post": {"summary": "Read the policy file again", "responses": answer("What changed.")}},
+        "/health": get("Whether the gateway runs", {"200": {"description": "It does."}}, is_open=True),
+        "/metrics": get("Metrics for Prometheus", {"200": {"description": "Text exposition."}}),
+        "/v1/status": get("Everything there is to tell", "The status."),
+        "/v1/apps": get("Apps and their guarantees", "The apps."),
+        "/v1/apps/{name}/knob": post(
+            "Change an app's privacy level: a preset, or ε, window and radius, as the policy allows",
+            "The app as it is now.",
+            of="The app.",
+            preset=TEXT,
+            epsilon=NUMBER,
+            window=NUMBER,
+            radius=LENGTH,
+        ),
+        "/v1/apps/{name}/switch": post(
+            "Switch an app on or off; off means that nothing leaves",
+            "The app as it is now.",
+            of="The app.",
+            on={"type": "boolean"},
+        ),
+        "/v1/trackers/{name}/person": post(
+            "Say who sits before a tracker: whose budget pays from now on",
+            "The tracker as it is now.",
+            of="The tracker.",
+            person=TEXT,
+        ),
+        "/v1/budget": get("Budgets of the last 24 hours, and what comes back when", "The budgets."),
+        "/v1/policy/reload": post("Read the policy file again", "What changed."),
         **PAGE_PATHS,
         **SCENE_PATHS,
     },
