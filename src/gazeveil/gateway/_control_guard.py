@@ -120,17 +120,27 @@ def refusal(status: int, message: str, hint: str = "", headers: Mapping[str, str
     return JSONResponse({"error": "refused", "message": message, "hint": hint}, status, headers)
 
 
+async def whole(request: Request, most: int, too_long: InputError) -> bytes:
+    """Return what a request brings.
+
+    Raises:
+        InputError: The one that is given, if it is more than ``most`` bytes.
+    """
+    taken = bytearray()
+    async for part in request.stream():
+        taken += part
+        if len(taken) > most:
+            raise too_long
+    return bytes(taken)
+
+
 async def body(request: Request) -> dict[str, Any]:
     """Return the JSON object that a request brings.
 
     Raises:
         InputError: If it brings something else, or too much.
     """
-    taken = bytearray()
-    async for part in request.stream():
-        taken += part
-        if len(taken) > MOST_BODY:
-            raise InputError("the body is too long")
+    taken = await whole(request, MOST_BODY, InputError("the body is too long"))
     try:
         given = json.loads(taken or b"{}")
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GazeveilError, InputError, PrivacyError, UnknownName
-from gazeveil.gateway._control_guard import Guard, only
+from gazeveil.gateway._control_guard import Guard, only, whole
 from gazeveil.gateway.scenes import MOST_PICTURE, Watcher
 from gazeveil.scene.regions import regions_from
 
@@ -47,16 +47,11 @@ def scene_routes(guard: Guard, gateway: Controlled) -> list[Route]:
 
     async def frame(request: Request) -> Response:
         watcher = _pushed_to(gateway, request)
-        picture = bytearray()
-        async for part in request.stream():
-            picture += part
-            if len(picture) > MOST_PICTURE:
-                raise InputError(
-                    f"a picture has at most {MOST_PICTURE >> 20} MiB", hint="send a smaller one, or a JPEG"
-                )
+        most = f"a picture has at most {MOST_PICTURE >> 20} MiB"
+        picture = await whole(request, MOST_PICTURE, InputError(most, hint="send a smaller one, or a JPEG"))
         if not picture:
             raise InputError("the body must be a PNG or JPEG picture")
-        return await taken(watcher, {}, bytes(picture))
+        return await taken(watcher, {}, picture)
 
     async def taken(watcher: Watcher, told: dict[str, Any], data: bytes = b"") -> Response:
         try:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
-from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
@@ -182,17 +182,8 @@ class Hub:
         elif isinstance(outcome, GazeveilError):
             self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
 
-    def turn(
-        self,
-        app: str,
-        *,
-        now: float,
-        preset: str | None = None,
-        epsilon: Number | None = None,
-        window: Number | None = None,
-        radius: Number | None = None,
-    ) -> None:
-        """Change an app's privacy level, with the accounting of erratum K4.
+    def turn(self, app: str, *, now: float, **wished: Any) -> None:
+        """Change an app's privacy level, with the accounting of erratum K4; `chosen` says what can be wished for.
 
         Stricter holds at once, looser when windows are over.
 
@@ -203,10 +194,7 @@ class Hub:
         """
         seat, group = self.seat_of(app), self._group(app)
         desk = self._desks[seat.setting.tracker]
-        wish = chosen(
-            seat.setting, desk.level_of(seat), desk.setting.space,
-            preset=preset, epsilon=epsilon, window=window, radius=radius,
-        )  # fmt: skip
+        wish = chosen(seat.setting, desk.level_of(seat), desk.setting.space, **wished)
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
         before, window = group.mechanism, max(group.window, seat.window)

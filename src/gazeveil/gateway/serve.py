@@ -63,7 +63,6 @@ class Gateway:
         policy: Policy,
         log: Log,
         *,
-        noise: NoiseSource | None = None,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
         undo: Undo | None = None,
@@ -78,7 +77,7 @@ class Gateway:
         self.meters = Meters()
         self.hub = Hub(
             policy,
-            noise=noise or NoiseSource.secure(),
+            noise=NoiseSource.secure(),
             now=time.monotonic(),
             wall=lambda: datetime.now(UTC),
             log=self.log,

@@ -72,14 +72,14 @@ def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> It
         yield from map(RawSample, block.t.tolist(), block.x.tolist(), block.y.tolist())
 
 
-def moments(samples: Iterator[RawSample], *, speed: float = 1.0, beat_s: float = _BEAT_S) -> Iterator[Moment]:
+def moments(samples: Iterator[RawSample], *, speed: float = 1.0) -> Iterator[Moment]:
     """Gather samples that come within one beat: when they are due, in seconds since the start."""
     first: float | None = None
     due = 0.0
     waiting: list[RawSample] = []
     for sample in samples:
         first = sample.t if first is None else first
-        at = math.ceil((sample.t - first) / speed / beat_s) * beat_s
+        at = math.ceil((sample.t - first) / speed / _BEAT_S) * _BEAT_S
         if waiting and at > due:
             yield due, waiting
             waiting = []

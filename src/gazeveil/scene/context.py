@@ -20,7 +20,7 @@ from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.pixels import Pixels
 from gazeveil.scene.radii import Radii, radii
 from gazeveil.scene.regions import Regions, as_array, diagonal, overlaps
-from gazeveil.scene.window import LONGEST_S, window_of
+from gazeveil.scene.window import window_of
 
 _SCENES = 64
 """Scenes that are remembered for the window."""
@@ -57,7 +57,6 @@ class SceneContext:
         height: Its height, in the same unit.
         finder: What finds regions in keyframes; without one only boxes can be given.
         detector: What finds keyframes.
-        longest_s: The longest window that is asked for.
     """
 
     def __init__(
@@ -67,13 +66,11 @@ class SceneContext:
         finder: Finder | None = None,
         *,
         detector: KeyframeDetector | None = None,
-        longest_s: float = LONGEST_S,
     ) -> None:
         diagonal(width, height)
         self.width, self.height = width, height
         self.finder = finder
         self.detector = detector or KeyframeDetector()
-        self.longest_s = longest_s
         self.reading: Reading | None = None
         self._began: float | None = None
         self._count = 0
@@ -128,7 +125,7 @@ class SceneContext:
             begins,
             regions,
             known or radii(regions, self.width, self.height),
-            window_of([*self._lengths, so_far], shortest=self.detector.pace.every_s, longest=self.longest_s),
+            window_of([*self._lengths, so_far], shortest=self.detector.pace.every_s),
         )
         return self.reading
 

@@ -49,13 +49,11 @@ class GazePointerSource(Source):
     Args:
         plane: Where gaze lies; it must know its pixels.
         dialect: Which of the two to speak; a GazePointer understands both at the same port.
-        key: The application key.
     """
 
-    def __init__(self, plane: Plane, dialect: Dialect = "tcp", key: str = APP_KEY) -> None:
+    def __init__(self, plane: Plane, dialect: Dialect = "tcp") -> None:
         super().__init__(plane)
         self._size = plane.pixels
-        self._key = key
         self._texts = TextClient(LONGEST_RECORD) if dialect == "websocket" else Strings(LONGEST_RECORD)
         self._read = _read_json if dialect == "websocket" else _read_xml
         self._welcome = False
@@ -64,10 +62,10 @@ class GazePointerSource(Source):
         """Name the key."""
         if isinstance(self._texts, TextClient):
             self._texts.open()
-            self._texts.send(self._key)
+            self._texts.send(APP_KEY)
             self._out += self._texts.to_send()
         else:
-            self._out += b"xml" + packed(self._key)
+            self._out += b"xml" + packed(APP_KEY)
 
     def received(self, data: bytes, now: float) -> list[RawSample]:
         """Take bytes and return the samples of whole records, each at the time it came."""

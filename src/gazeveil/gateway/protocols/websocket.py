@@ -23,20 +23,12 @@ PING_EVERY_S: Final = 20.0
 
 
 class WebSocketSource(Source):
-    """The client of a tracker or headset runtime that pushes JSON.
+    """The client of a tracker or headset runtime that pushes JSON."""
 
-    Args:
-        plane: Where gaze lies.
-        uri: Where the tracker is, for the handshake; the connection itself is someone else's.
-        fields: How the tracker calls things.
-    """
-
-    def __init__(
-        self, plane: Plane, uri: str = "ws://127.0.0.1:7381/", fields: JsonFields | Fields | None = None
-    ) -> None:
+    def __init__(self, plane: Plane, fields: JsonFields | Fields | None = None) -> None:
         super().__init__(plane)
         self._reader = JsonReader(plane, fields or JsonFields())
-        self._texts = TextClient(MOST_BYTES, uri)
+        self._texts = TextClient(MOST_BYTES, "ws://127.0.0.1:7381/")  # the connection itself is someone else's
 
     def connected(self, now: float) -> None:
         """Ask for a WebSocket."""
