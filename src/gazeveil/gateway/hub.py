@@ -57,6 +57,8 @@ __all__ = [
 class Hub:
     """All trackers and apps of a policy. For one thread; only `Charge.pay` may run elsewhere.
 
+    Who names an app or a tracker that the policy does not have gets an `UnknownName`, but for what comes from trackers.
+
     Attributes:
         policy: What it follows.
         latched: Why nothing leaves any more, until the gateway is started again; empty while things are well.
@@ -98,20 +100,12 @@ class Hub:
             self._desks[app.tracker].place(seat, app.mechanism, now)
 
     def attach(self, app: str, outlet: Outlet) -> None:
-        """Show an app's veiled gaze at an outlet from now on; it gets the current state at once.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
+        """Show an app's veiled gaze at an outlet from now on; it gets the current state at once."""
         self.seat_of(app).attach(outlet)
         self._group(app).seats_changed()
 
     def watched(self, app: str, by_anybody: bool) -> None:
-        """Say whether anyone asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
+        """Say whether anyone asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for."""
         self.seat_of(app).watch(by_anybody)
         self._group(app).seats_changed()
 
@@ -232,11 +226,7 @@ class Hub:
         return output or setting.output
 
     def switch(self, app: str, on: bool) -> None:
-        """Switch an app on or off.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
+        """Switch an app on or off."""
         seat = self.seat_of(app)
         if seat.is_on == on:
             return
@@ -249,20 +239,12 @@ class Hub:
         self._group(app).seats_changed()
 
     def sit_down(self, tracker: str, person: str, now: float) -> None:
-        """Say who sits before a tracker now: new veils, new leases, another budget.
-
-        Raises:
-            UnknownName: If there is no such tracker.
-        """
+        """Say who sits before a tracker now: new veils, new leases, another budget."""
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
 
     def use_source(self, setting: TrackerSetting, now: float) -> None:
-        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
-
-        Raises:
-            UnknownName: If there is no such tracker.
-        """
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget."""
         self.policy.tracker(setting.name)
         trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
         self.policy = replace(self.policy, trackers=trackers)
@@ -294,20 +276,12 @@ class Hub:
         self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
 
     def desk_of(self, tracker: str) -> Desk:
-        """Return a tracker's place in the hub, for the control page.
-
-        Raises:
-            UnknownName: If there is no such tracker.
-        """
+        """Return a tracker's place in the hub, for the control page."""
         self.policy.tracker(tracker)
         return self._desks[tracker]
 
     def seat_of(self, app: str) -> Seat:
-        """Return an app's place in the hub.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
+        """Return an app's place in the hub."""
         self.policy.app(app)
         return self._seats[app]
 
