@@ -130,10 +130,7 @@ class SparkEngine:
         context_at(self.master).stop()
 
 
-@ENGINES.register("spark")
-def spark_engine(address: str) -> SparkEngine:
-    """Return the engine for a Spark master."""
-    return SparkEngine(address)
+ENGINES.register("spark")(SparkEngine)
 
 
 def _plan(part: Part) -> bytes:

@@ -42,11 +42,8 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
     files, tries = PageFiles(), Tries()
     web = PageFiles(resources.files("gazeveil.gateway").joinpath("web"))
 
-    async def index(request: Request) -> Response:
-        return files.answer(INDEX)
-
     async def file(request: Request) -> Response:
-        return files.answer(request.path_params["file"])
+        return files.answer(request.path_params.get("file", INDEX))
 
     async def module(request: Request) -> Response:
         found = web.answer(MODULE)
@@ -72,7 +69,7 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
         return JSONResponse({"token": guard.sessions.make()}, headers=HEADERS)
 
     return [
-        Route("/", guard.anybody(index)),
+        Route("/", guard.anybody(file)),
         Route("/page/{file}", guard.anybody(file)),
         Route(f"/{MODULE}", guard.local_page(module)),
         Route("/v1/page/link", guard.owner(link), methods=["POST"]),

@@ -163,11 +163,13 @@ class Desk:
 
     def place(self, seat: Seat, mechanism: SampleMechanism, now: float) -> None:
         """Put an app behind a veil: where there is an equal one, behind that."""
-        follows = None if self.scene is None else Follow.of(seat.setting, mechanism, self.scene.trusted)
-        if follows is None:
+        scene = self.scene
+        follows = None if scene is None else Follow.of(seat.setting, mechanism, scene.trusted)
+        if scene is None or follows is None:
             target = next((g for g in self.groups if g.follows is None and g.mechanism == mechanism), None)
         else:
-            mechanism = follows.veil(follows.base if (read := self._read()) is None else follows.aim(read))
+            read = None if scene.lost else scene.reading
+            mechanism = follows.veil(follows.base if read is None else follows.aim(read))
             target = next((group for group in self.groups if group.follows == follows), None)
         old = next((group for group in self.groups if seat in group.seats), None)
         if old is not None and target is old:
@@ -310,9 +312,6 @@ class Desk:
             group.begin_anew(other_clock=other_clock)
             for seat in group.seats:
                 self.examine(seat)
-
-    def _read(self) -> SceneReading | None:
-        return None if self.scene is None or self.scene.lost else self.scene.reading
 
     def _new_group(self, mechanism: SampleMechanism, quiet_s: float, follows: Follow | None) -> ViewerGroup:
         self._made += 1

@@ -164,7 +164,7 @@ class ViewerGroup:
         """Start a new veil and forget the lease: another participant sits there, or the tracker changed."""
         if other_clock:  # moments of the old clock mean nothing any more
             self._joining = [(seat, -math.inf, until_now) for seat, _, until_now in self._joining]
-        self._close("a new stream begins")
+        self.close("a new stream begins")
         self.new_purse()
         self._start(now=-math.inf)
 
@@ -189,7 +189,7 @@ class ViewerGroup:
             live.be_quiet(longest)
         self.mechanism, self.window = mechanism, longest
         if live is None or t is None:
-            self._close("the privacy level was changed")
+            self.close("the privacy level was changed")
             self._start(now=-math.inf)
         self._follow(follows, mechanism)
         self.new_purse()
@@ -214,7 +214,7 @@ class ViewerGroup:
             if live is not None and t is not None:
                 live.veil.change(t, **mechanism.knob)
             else:
-                self._close("the scene changed")
+                self.close("the scene changed")
         except Exception as error:  # noqa: BLE001  (whatever it is, the veil is closed)
             self._fail(error, now)
             return
@@ -230,9 +230,12 @@ class ViewerGroup:
             if seat.takes_part:
                 seat.silence(why)
 
-    def close(self) -> None:
-        """Shut the veil for good."""
-        self._close("no one is watching any more")
+    def close(self, reason: str = "no one is watching any more") -> None:
+        """Shut the veil for good; what goes on begins a new one."""
+        if self._live is not None:
+            self._points += self._live.points
+            self._live.close(reason)
+        self._live = self.tap = None
 
     def status(self, tracker: str) -> GroupStatus:
         """Return what there is to tell."""
@@ -298,17 +301,11 @@ class ViewerGroup:
 
     def _fail(self, error: Exception, now: float) -> None:
         self._log("veil-closed", group=self.name, error=type(error).__name__)
-        self._close(f"{type(error).__name__} in a live stream")
+        self.close(f"{type(error).__name__} in a live stream")
         self._retry_at = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
         self.restarts += 1
         self.silence(BROKEN)
-
-    def _close(self, reason: str) -> None:
-        if self._live is not None:
-            self._points += self._live.points
-            self._live.close(reason)
-        self._live = self.tap = None
 
     def _start(self, now: float) -> None:
         try:

@@ -181,7 +181,10 @@ def scores(form: str, answers: list[Any]) -> dict[str, float]:
     """
     given = list(answers)
     if form in _PSSUQ_PARTS:
-        parts = {name: _answered(given[slice(*part)]) for name, part in _PSSUQ_PARTS[form].items()}
+        parts = {
+            name: [answer for answer in given[slice(*part)] if answer is not None]
+            for name, part in _PSSUQ_PARTS[form].items()
+        }
         return {name: 8 - sum(part) / len(part) for name, part in parts.items() if part}
     if form == "nasa-tlx":
         return {"tlx": sum((answer - 1) * 5 for answer in given) / len(given)}
@@ -192,10 +195,6 @@ def scores(form: str, answers: list[Any]) -> dict[str, float]:
     if form == "privacy":
         return dict(zip(("privacy-matters", "would-use", "would-trade"), map(float, given), strict=True))
     return {}
-
-
-def _answered(part: list[Any]) -> list[int]:
-    return [answer for answer in part if answer is not None]
 
 
 def form_of(details: Mapping[str, Any]) -> Form:
