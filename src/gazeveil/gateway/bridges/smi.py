@@ -16,8 +16,8 @@ import socket
 from typing import Final
 
 from gazeveil.errors import OptionError, WireError
-from gazeveil.gateway.bridge import BRIDGES, MOST_AT_ONCE, NOWHERE, Bridge, BridgeKind, Point, mean_of
-from gazeveil.gateway.protocols._numbers import coordinate, number, seconds
+from gazeveil.gateway.bridge import BRIDGES, MOST_AT_ONCE, NOWHERE, Bridge, BridgeKind, Point, mean_of, moment_of
+from gazeveil.gateway.protocols._numbers import coordinate, number
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "SMI iView X"
@@ -86,9 +86,7 @@ def samples_in(data: bytes) -> list[RawSample]:
     if not eyes or len(words) != 3 + 2 * eyes:
         raise WireError(f"{TITLE}: a sample is not in the format that was asked for")
     t, *sides = (number(word) if len(word) < 40 else math.nan for word in words[2:])
-    moment = seconds(t, 1e6)
-    if moment is None:
-        raise WireError(f"{TITLE}: a sample has no time")
+    moment = moment_of(TITLE, t, 1e6)
     points = [_point(sides[eye], sides[eyes + eye]) for eye in range(eyes)]
     return [RawSample(moment, *mean_of(points[0], points[-1]))]
 
