@@ -32,7 +32,7 @@ Kept = TypeVar("Kept")
 
 @dataclass(slots=True)
 class Memory:
-    """Decisions that outlive a process.
+    """Decisions that outlive a process. What cannot be kept raises an `OutputError`.
 
     Attributes:
         path: Where they are kept; None for a policy that is in no file: then nothing outlives.
@@ -120,11 +120,7 @@ class Memory:
         self.ledgers |= ledgers
 
     def turned(self, app: str, given: Mapping[str, Any]) -> None:
-        """Keep where a privacy level was set to.
-
-        Raises:
-            OutputError: If it cannot be kept.
-        """
+        """Keep where a privacy level was set to."""
         before = {} if "preset" in given else self.knobs.get(app, {})
         self.knobs[app] = {**before, **given}
         self._keep()
@@ -139,20 +135,12 @@ class Memory:
             raise
 
     def ruled(self, app: str, output: str | None) -> None:
-        """Keep what an app gets instead of what the policy gives it; None to forget it.
-
-        Raises:
-            OutputError: If it cannot be kept.
-        """
+        """Keep what an app gets instead of what the policy gives it; None to forget it."""
         self.rules = {**_without(self.rules, {app}), **({} if output is None else {app: output})}
         self._keep()
 
     def tagged(self, app: str, tags: list[str]) -> None:
-        """Keep an app's tags.
-
-        Raises:
-            OutputError: If they cannot be kept.
-        """
+        """Keep an app's tags."""
         self.tags = {**_without(self.tags, {app}), **({app: tags} if tags else {})}
         self._keep()
 
