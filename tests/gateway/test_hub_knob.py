@@ -23,7 +23,7 @@ def points(bench: Bench, name: str) -> list[tuple[float, float, float]]:
 def turned(**knob: object) -> Bench:
     bench = Bench(policy(app(knob=("lphu", "hplu"), epsilon_at_most=Fraction(2), window_at_least=Fraction(1))))
     bench.gaze(12)
-    bench.hub.turn("game", now=bench.now, **knob)  # type: ignore[arg-type]
+    bench.hub.turn("game", now=bench.now, **knob)
     return bench
 
 
@@ -109,7 +109,7 @@ def test_the_knob_is_refused_beyond_the_policy(knob: dict[str, object], error: t
     bench = turned(preset="lphu")
     before = guarantee(bench)
     with pytest.raises(error, match=words):
-        bench.hub.turn("game", now=bench.now, **knob)  # type: ignore[arg-type]
+        bench.hub.turn("game", now=bench.now, **knob)
     assert guarantee(bench) == before
     bench.gaze(1)
     assert bench.state("game") == "flowing"

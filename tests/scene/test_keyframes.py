@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.scene.frames import frames_of
 from gazeveil.scene.keyframes import Change, Keyframe, KeyframeDetector, KeyframeRule
 from gazeveil.scene.pixels import Pixels
-from gazeveil.simulate.film import Shot, Transition, clouds, page, painted, play, transitions
+from gazeveil.simulate.film import Shot, clouds, page, painted, play
 from tests.scene.films import write
 
 WIDTH, HEIGHT = 160, 90
@@ -44,6 +45,26 @@ def noisy(picture: Pixels, noise: float, rng: np.random.Generator) -> Pixels:
 def found_in(frames: Iterable[tuple[float, Pixels]], rule: KeyframeRule | None = None) -> list[Keyframe]:
     detector = KeyframeDetector(rule)
     return [keyframe for t, frame in frames if (keyframe := detector.see(t, frame)) is not None]
+
+
+class Transition(NamedTuple):
+    """What happens in a film: a cut at a moment, a fade or a pan for a while."""
+
+    kind: str
+    begins: float
+    ends: float
+
+
+def transitions(shots: Sequence[Shot]) -> list[Transition]:
+    """Return what happens in a film, in the order of time; a shot that comes by a cut and pans is both."""
+    found, begins = [], 0.0
+    for number, shot in enumerate(shots):
+        if number:
+            found.append(Transition("fade" if shot.fade_s else "cut", begins, begins + shot.fade_s))
+        if shot.pan:
+            found.append(Transition("pan", begins, begins + shot.seconds))
+        begins += shot.seconds
+    return found
 
 
 def precision_and_recall(keyframes: Sequence[Keyframe], known: Sequence[Transition]) -> tuple[float, float]:

@@ -125,13 +125,11 @@ def test_corrections_for_sphericity_are_what_pingouin_gave() -> None:
     theirs = (0.8821584079395721, 0.0015921497437707318, 0.1238232794131611, 0.6503999672411547)
     ours = found.greenhouse_geisser, found.p_corrected, found.generalised_eta_squared, found.mauchly_p
     assert ours == pytest.approx(theirs, abs=1e-9)
-    assert found.p_reported == found.p
 
 
-def test_where_sphericity_cannot_be_judged_the_corrected_p_is_reported() -> None:
+def test_with_few_participants_sphericity_cannot_be_judged() -> None:
     found = within_anova(KEPT[:3].reshape(3, -1)[:, :6], ["condition"])["condition"]
     assert math.isnan(found.mauchly_p)
-    assert found.p_reported == found.p_corrected
 
 
 def test_two_levels_are_a_paired_t_test() -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from gazeveil.userstudy.design import UserStudy, read_user_study
 from gazeveil.userstudy.playing import browser_path, opened_browser, play
 from gazeveil.userstudy.proposal import propose
-from gazeveil.userstudy.serving import GatewayProcess, kill_gateway, running
+from gazeveil.userstudy.serving import GatewayProcess, running
 from gazeveil.userstudy.sessions import Sessions
 from tests.recipes import free_port
 
@@ -67,7 +69,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[UserStudy, Gateway
             def both() -> None:
                 def tell(words: str) -> None:
                     if words.startswith("step 6 "):  # a round under noise begins
-                        kill_gateway(gateway)
+                        os.kill(gateway.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # as a crash does
 
                 with opened_browser() as browser:
                     play(study, link, "anna", 1, browser)

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +78,7 @@ class SparkEngine:
         if not plans:
             return Summed(np.zeros(kernel.size, dtype=np.int64), 0)
         context = context_at(self.master)
-        weight = sum(_weight(part, plan) for part, (_, plan) in zip(corpus.parts, plans, strict=True))
+        weight = sum(_weight(part.path, plan) for part, (_, plan) in zip(corpus.parts, plans, strict=True))
         buckets = max(math.ceil(weight / BUCKET_BYTES), context.defaultParallelism)
         readers = min(len(plans), buckets)
         mergers = min(1 + math.ceil(kernel.size / tasks.BLOCK), context.defaultParallelism)
@@ -109,7 +110,7 @@ class SparkEngine:
         """
         before = stamps_of(corpus.parts)
         pieces = [[_sent(part) for part in piece.parts] for piece in corpus.pieces()]
-        weights = [sum(map(_weight_of_sent, piece)) for piece in pieces]
+        weights = [sum(_weight(part.path, part.samples) for part in piece) for piece in pieces]
         done = 0
         tell(done, len(pieces))
         for wave in _waves(weights, at_least=context_at(self.master).defaultParallelism if pieces else 1):
@@ -129,10 +130,7 @@ class SparkEngine:
         context_at(self.master).stop()
 
 
-@ENGINES.register("spark")
-def spark_engine(address: str) -> SparkEngine:
-    """Return the engine for a Spark master."""
-    return SparkEngine(address)
+ENGINES.register("spark")(SparkEngine)
 
 
 def _plan(part: Part) -> bytes:
@@ -151,10 +149,6 @@ def _sent(part: Part) -> tasks.Sent:
     return tasks.Sent(part.stimulus, _plan(part), part.events.serialize(), part.label, part.path)
 
 
-def _weight_of_sent(part: tasks.Sent) -> int:
-    return len(part.samples) if part.path is None else part.path.stat().st_size
-
-
 def _waves(weights: list[int], at_least: int) -> Iterator[slice]:
     """Cut pieces into runs whose answers this process takes at once: one for each core, or of this many bytes."""
     start = 0
@@ -168,9 +162,9 @@ def _waves(weights: list[int], at_least: int) -> Iterator[slice]:
         start = stop
 
 
-def _weight(part: Part, plan: bytes) -> int:
+def _weight(path: Path | None, plan: bytes) -> int:
     """Return about how many bytes a worker has to read for a part."""
-    return len(plan) if part.path is None else part.path.stat().st_size
+    return len(plan) if path is None else path.stat().st_size
 
 
 def _planes(corpus: Corpus) -> Iterable[Geometry]:

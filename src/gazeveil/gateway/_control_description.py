@@ -6,9 +6,120 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gazeveil.gateway._control_page_words import PAGE_PATHS
-from gazeveil.gateway._control_scene_words import SCENE_PATHS
-from gazeveil.gateway._control_words import LENGTH, NUMBER, answer, body, named
+from gazeveil.gateway._control_words import LENGTH, NUMBER, TEXT, answer, get, named, post
+
+_PAGE: Final = {"200": {"description": "The file."}, "404": {"description": "There is no such file."}}
+_STREAM: Final = {
+    "200": {
+        "description": (
+            "One JSON object per line. The first describes the viewing plane, the apps, and which filter undoes "
+            "their veils. The others hold what is new, up to 30 times a second: [t, x, y] as shares of the viewing "
+            "viewing plane, null where there is no gaze. Raw gaze is included only with a capability."
+        ),
+        "content": {"application/x-ndjson": {"schema": {"type": "object"}}},
+    },
+    "429": {"description": "Four pages are watching already."},
+}
+_FORM: Final = {"name": "format", "in": "query", "schema": {"enum": ["csv", "json"], "default": "csv"}}
+_TRACKER: Final = [
+    {"name": "tracker", "in": "query", "required": True, "schema": TEXT},
+    {
+        "name": "Gazeveil-Raw",
+        "in": "header",
+        "schema": TEXT,
+        "description": "A capability to see raw gaze.",
+    },
+]
+_FILE: Final = [{"name": "file", "in": "path", "required": True, "schema": TEXT}]
+
+_OF_THE_PAGE: Final[dict[str, Any]] = {
+    "/": get("The control page", _PAGE, is_open=True),
+    "/page/{file}": get("A file of the control page", _PAGE, is_open=True, parameters=_FILE),
+    "/gazeveil.js": get("The module for web pages; pages of this machine may import it", _PAGE, is_open=True),
+    "/v1/page/link": post(
+        "Make a link that opens the control page once, within ten minutes; the policy's token alone",
+        "The link; its key is in the fragment.",
+    ),
+    "/v1/page/session": post(
+        "Trade the key of a link for the token of a session, which holds for 12 hours",
+        {**answer("The token."), "429": {"description": "Too many wrong keys: wait."}},
+        is_open=True,
+        key=TEXT,
+    ),
+    "/v1/page/live": get(
+        "What a tracker's apps are shown, as it happens, and what a filter recovers from it",
+        {**answer("A stream."), **_STREAM},
+        parameters=_TRACKER,
+    ),
+    "/v1/trackers/{name}/raw": post(
+        "Make a capability to see raw gaze once, within 30 s, on this machine; if the policy allows it",
+        "The capability.",
+        of="The tracker.",
+    ),
+    "/v1/trackers/{name}/source": post(
+        "Take a tracker's gaze from another source that the policy allows",
+        "The source; where the page itself sends gaze, where to and with which token.",
+        of="The tracker.",
+        kind=TEXT,
+    ),
+    "/v1/apps/{name}/rule": post(
+        "Let an app have less than the policy gives: fixations or hits instead of samples",
+        "The app as it is now.",
+        of="The app.",
+        output={"enum": ["samples", "fixations", "hits", None]},
+    ),
+    "/v1/apps/{name}/tags": post(
+        "Give an app a description, so that it can be found",
+        "The app as it is now.",
+        of="The app.",
+        tags={"type": "array", "items": TEXT},
+    ),
+    "/v1/apps/{name}/received": get(
+        "What an app was shown lately, as a file: veiled things alone",
+        {**answer("The file."), "200": {"description": "The file."}},
+        parameters=[*named("The app."), _FORM],
+    ),
+    "/v1/guide": get("What a first policy can be made of", "The choices."),
+    "/v1/guide/policy": post(
+        "Write a policy from answers; nothing is saved or run",
+        "A policy that passes `gazeveil live policy check`, or what is wrong.",
+        tracker={"type": "object"},
+        person=TEXT,
+        app={"type": "object"},
+        level=TEXT,
+        budget={"type": ["string", "null"], "description": "ε of any 24 hours; null for no budget."},
+    ),
+}
+
+_PICTURE: Final = {"schema": {"type": "string", "format": "binary"}}
+_BOX: Final = {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "minItems": 4, "maxItems": 4}
+_TOO_FAST: Final = {"429": {"description": "More is pushed than is looked at: wait."}}
+_PUSHED: Final = "It may only raise radius and window. The scene's own token is enough."
+
+_OF_SCENES: Final[dict[str, Any]] = {
+    "/v1/trackers/{name}/scene": get(
+        "What was read from the scene, and the radius and window that hold", "The scene.", of="The tracker."
+    ),
+    "/v1/trackers/{name}/scene/frame": {
+        **get(
+            "The last keyframe",
+            {**answer("A picture."), "200": {"description": "PNG.", "content": {"image/png": _PICTURE}}},
+            of="The tracker.",
+        ),
+        "post": {
+            "summary": f"Push what is on the screen. {_PUSHED}",
+            "parameters": named("The tracker."),
+            "requestBody": {"required": True, "content": {"image/png": _PICTURE, "image/jpeg": _PICTURE}},
+            "responses": {**answer("It was looked at."), **_TOO_FAST},
+        },
+    },
+    "/v1/trackers/{name}/scene/boxes": post(
+        f"Push where things are on the screen, in shares of it. {_PUSHED}",
+        {**answer("They were taken."), **_TOO_FAST},
+        of="The tracker.",
+        boxes={"type": "array", "maxItems": 1000, "items": _BOX},
+    ),
+}
 
 OPENAPI: Final[dict[str, Any]] = {
     "openapi": "3.1.0",
@@ -23,51 +134,35 @@ OPENAPI: Final[dict[str, Any]] = {
     },
     "security": [{"token": []}],
     "paths": {
-        "/health": {
-            "get": {
-                "summary": "Whether the gateway runs",
-                "security": [],
-                "responses": {"200": {"description": "It does."}},
-            }
-        },
-        "/metrics": {
-            "get": {"summary": "Metrics for Prometheus", "responses": {"200": {"description": "Text exposition."}}}
-        },
-        "/v1/status": {"get": {"summary": "Everything there is to tell", "responses": answer("The status.")}},
-        "/v1/apps": {"get": {"summary": "Apps and their guarantees", "responses": answer("The apps.")}},
-        "/v1/apps/{name}/knob": {
-            "post": {
-                "summary": "Change an app's privacy level: a preset, or ε, window and radius, as the policy allows",
-                "parameters": named("The app."),
-                "requestBody": body(preset={"type": "string"}, epsilon=NUMBER, window=NUMBER, radius=LENGTH),
-                "responses": answer("The app as it is now."),
-            }
-        },
-        "/v1/apps/{name}/switch": {
-            "post": {
-                "summary": "Switch an app on or off; off means that nothing leaves",
-                "parameters": named("The app."),
-                "requestBody": body(on={"type": "boolean"}),
-                "responses": answer("The app as it is now."),
-            }
-        },
-        "/v1/trackers/{name}/person": {
-            "post": {
-                "summary": "Say who sits before a tracker: whose budget pays from now on",
-                "parameters": named("The tracker."),
-                "requestBody": body(person={"type": "string"}),
-                "responses": answer("The tracker as it is now."),
-            }
-        },
-        "/v1/budget": {
-            "get": {
-                "summary": "Budgets of the last 24 hours, and what comes back when",
-                "responses": answer("The budgets."),
-            }
-        },
-        "/v1/policy/reload": {"post": {"summary": "Read the policy file again", "responses": answer("What changed.")}},
-        **PAGE_PATHS,
-        **SCENE_PATHS,
+        "/health": get("Whether the gateway runs", {"200": {"description": "It does."}}, is_open=True),
+        "/metrics": get("Metrics for Prometheus", {"200": {"description": "Text exposition."}}),
+        "/v1/status": get("Everything there is to tell", "The status."),
+        "/v1/apps": get("Apps and their guarantees", "The apps."),
+        "/v1/apps/{name}/knob": post(
+            "Change an app's privacy level: a preset, or ε, window and radius, as the policy allows",
+            "The app as it is now.",
+            of="The app.",
+            preset=TEXT,
+            epsilon=NUMBER,
+            window=NUMBER,
+            radius=LENGTH,
+        ),
+        "/v1/apps/{name}/switch": post(
+            "Switch an app on or off; off means that nothing leaves",
+            "The app as it is now.",
+            of="The app.",
+            on={"type": "boolean"},
+        ),
+        "/v1/trackers/{name}/person": post(
+            "Say who sits before a tracker: whose budget pays from now on",
+            "The tracker as it is now.",
+            of="The tracker.",
+            person=TEXT,
+        ),
+        "/v1/budget": get("Budgets of the last 24 hours, and what comes back when", "The budgets."),
+        "/v1/policy/reload": post("Read the policy file again", "What changed."),
+        **_OF_THE_PAGE,
+        **_OF_SCENES,
     },
     "components": {
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, UnknownName, closest
 from gazeveil.gateway._page_keys import Sessions
@@ -21,16 +21,6 @@ Answer = Callable[["Request"], Awaitable["Response"]]
 Refused = Callable[[str, str], None]
 
 MOST_BODY: Final = 1 << 16
-
-
-class _Fault(NamedTuple):
-    """Why a request is refused before anyone looks at what it wants."""
-
-    kind: str
-    value: str
-    status: int
-    message: str
-    hint: str = ""
 
 
 class Guard:
@@ -87,10 +77,8 @@ class Guard:
         from starlette.responses import JSONResponse  # noqa: PLC0415
 
         async def ask(request: Request) -> Response:
-            if fault := self._fault(request, may, pages_of_this_machine):
-                self._refused(fault.kind, fault.value)
-                told = {"error": "refused", "message": fault.message, "hint": fault.hint}
-                return JSONResponse(told, fault.status)
+            if (no := self._no(request, may, pages_of_this_machine)) is not None:
+                return no
             try:
                 return await answer(request)
             except UnknownName as error:
@@ -102,16 +90,41 @@ class Guard:
 
         return ask
 
-    def _fault(self, request: Request, may: Callable[[str], bool], pages_of_this_machine: bool) -> _Fault | None:
+    def _no(self, request: Request, may: Callable[[str], bool], pages_of_this_machine: bool) -> Response | None:
+        """Refuse a request before anyone looks at what it wants, and say so; None if there is no reason."""
         host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
         local = pages_of_this_machine and may_read(origins, ())
         if self._hosts is not None and host not in self._hosts:
-            return _Fault("host", host, 403, "this host name is not the gateway's")
+            self._refused("host", host)
+            return refusal(403, "this host name is not the gateway's")
         if not local and any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
-            return _Fault("origin", ", ".join(origins), 403, "web pages may not steer a gateway")
+            self._refused("origin", ", ".join(origins))
+            return refusal(403, "web pages may not steer a gateway")
         if not may(request.headers.get("authorization", "")):
-            return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+            self._refused("token", "")
+            return refusal(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
         return None
+
+
+def refusal(status: int, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to a request that is refused."""
+    from starlette.responses import JSONResponse  # noqa: PLC0415
+
+    return JSONResponse({"error": "refused", "message": message, "hint": hint}, status, headers)
+
+
+async def whole(request: Request, most: int, too_long: InputError) -> bytes:
+    """Return what a request brings.
+
+    Raises:
+        InputError: The one that is given, if it is more than ``most`` bytes.
+    """
+    taken = bytearray()
+    async for part in request.stream():
+        taken += part
+        if len(taken) > most:
+            raise too_long
+    return bytes(taken)
 
 
 async def body(request: Request) -> dict[str, Any]:
@@ -120,11 +133,7 @@ async def body(request: Request) -> dict[str, Any]:
     Raises:
         InputError: If it brings something else, or too much.
     """
-    taken = bytearray()
-    async for part in request.stream():
-        taken += part
-        if len(taken) > MOST_BODY:
-            raise InputError("the body is too long")
+    taken = await whole(request, MOST_BODY, InputError("the body is too long"))
     try:
         given = json.loads(taken or b"{}")
     except (ValueError, RecursionError):

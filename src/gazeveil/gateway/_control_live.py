@@ -8,7 +8,7 @@ import ipaddress
 from typing import TYPE_CHECKING, Final, cast
 
 from gazeveil.errors import InputError, PrivacyError
-from gazeveil.gateway._control_guard import Guard, only
+from gazeveil.gateway._control_guard import Guard, only, refusal
 from gazeveil.gateway._control_server import LIVE_PATH
 from gazeveil.gateway._page_files import HEADERS
 from gazeveil.gateway._page_keys import RAW_S
@@ -51,8 +51,7 @@ def live_routes(guard: Guard, gateway: Controlled) -> list[Route]:
         if capability is not None and not _is_here(request):
             return far_away(name)
         if gateway.page.is_full:
-            told = {"error": "refused", "message": f"{MOST_STREAMS} pages look on already", "hint": "close one of them"}
-            return JSONResponse(told, 429)
+            return refusal(429, f"{MOST_STREAMS} pages look on already", "close one of them")
         try:
             trails = gateway.page.look(name, capability)
         except PrivacyError:
@@ -63,8 +62,7 @@ def live_routes(guard: Guard, gateway: Controlled) -> list[Route]:
     def far_away(tracker: str) -> Response:
         gateway.refused("raw", "")
         gateway.page.refuse_raw(tracker, "asked from another machine")
-        told = {"error": "refused", "message": "raw gaze is shown on this machine alone", "hint": ""}
-        return JSONResponse(told, 403)
+        return refusal(403, "raw gaze is shown on this machine alone")
 
     return [
         Route(LIVE_PATH, guard(live)),

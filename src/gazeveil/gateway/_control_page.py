@@ -7,7 +7,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
-from gazeveil.gateway._control_guard import Guard, only
+from gazeveil.gateway._control_guard import Guard, only, refusal
 from gazeveil.gateway._page_files import HEADERS, INDEX, PageFiles
 from gazeveil.gateway._page_keys import LINK_S, Keys, Tries
 
@@ -42,11 +42,8 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
     files, tries = PageFiles(), Tries()
     web = PageFiles(resources.files("gazeveil.gateway").joinpath("web"))
 
-    async def index(request: Request) -> Response:
-        return files.answer(INDEX)
-
     async def file(request: Request) -> Response:
-        return files.answer(request.path_params["file"])
+        return files.answer(request.path_params.get("file", INDEX))
 
     async def module(request: Request) -> Response:
         found = web.answer(MODULE)
@@ -62,22 +59,17 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
 
     async def session(request: Request) -> Response:
         if wait := tries.wait_s:
-            told = {"error": "refused", "message": "too many wrong keys", "hint": f"try again in {wait:.0f} s"}
-            return JSONResponse(told, 429, headers={"Retry-After": f"{wait:.0f}"})
+            return refusal(429, "too many wrong keys", f"try again in {wait:.0f} s", {"Retry-After": f"{wait:.0f}"})
         key = (await only(request, "key")).get("key")
         if not isinstance(key, str) or not links.take(key):
             tries.wrong()
             gateway.refused("key", "")
-            told = {
-                "error": "refused",
-                "message": "this link was used, is too old, or is from before a restart of the gateway",
-                "hint": "gazeveil live page POLICY makes a new one",
-            }
-            return JSONResponse(told, 403)
+            why = "this link was used, is too old, or is from before a restart of the gateway"
+            return refusal(403, why, "gazeveil live page POLICY makes a new one")
         return JSONResponse({"token": guard.sessions.make()}, headers=HEADERS)
 
     return [
-        Route("/", guard.anybody(index)),
+        Route("/", guard.anybody(file)),
         Route("/page/{file}", guard.anybody(file)),
         Route(f"/{MODULE}", guard.local_page(module)),
         Route("/v1/page/link", guard.owner(link), methods=["POST"]),

@@ -7,10 +7,10 @@ Whoever pushes has a token of the scene's own, which opens these two routes of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GazeveilError, InputError, PrivacyError, UnknownName
-from gazeveil.gateway._control_guard import Guard, only
+from gazeveil.gateway._control_guard import Guard, only, whole
 from gazeveil.gateway.scenes import MOST_PICTURE, Watcher
 from gazeveil.scene.regions import regions_from
 
@@ -19,20 +19,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-
-class Watching(Protocol):
-    """What these routes ask of a gateway."""
-
-    def status(self) -> dict[str, Any]:
-        """Return everything there is to tell."""
-        ...
-
-    def watcher(self, tracker: str) -> Watcher:
-        """Return who watches a tracker's scene; raises `UnknownName` if nobody does."""
-        ...
+    from gazeveil.gateway.control import Controlled
 
 
-def scene_routes(guard: Guard, gateway: Watching) -> list[Route]:
+def scene_routes(guard: Guard, gateway: Controlled) -> list[Route]:
     """Return the routes of scenes."""
     from starlette.responses import JSONResponse, Response  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
@@ -57,16 +47,11 @@ def scene_routes(guard: Guard, gateway: Watching) -> list[Route]:
 
     async def frame(request: Request) -> Response:
         watcher = _pushed_to(gateway, request)
-        picture = bytearray()
-        async for part in request.stream():
-            picture += part
-            if len(picture) > MOST_PICTURE:
-                raise InputError(
-                    f"a picture has at most {MOST_PICTURE >> 20} MiB", hint="send a smaller one, or a JPEG"
-                )
+        most = f"a picture has at most {MOST_PICTURE >> 20} MiB"
+        picture = await whole(request, MOST_PICTURE, InputError(most, hint="send a smaller one, or a JPEG"))
         if not picture:
             raise InputError("the body must be a PNG or JPEG picture")
-        return await taken(watcher, {}, bytes(picture))
+        return await taken(watcher, {}, picture)
 
     async def taken(watcher: Watcher, told: dict[str, Any], data: bytes = b"") -> Response:
         try:
@@ -90,7 +75,7 @@ def scene_routes(guard: Guard, gateway: Watching) -> list[Route]:
     ]
 
 
-def _pushed_to(gateway: Watching, request: Request) -> Watcher:
+def _pushed_to(gateway: Controlled, request: Request) -> Watcher:
     watcher = gateway.watcher(request.path_params["name"])
     if watcher.setting.source != "push":
         raise PrivacyError(

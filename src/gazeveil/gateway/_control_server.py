@@ -15,7 +15,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gazeveil.errors import MissingExtra
+from gazeveil.errors import needing
 
 REQUEST_S: Final = 5.0
 """How long a request may take, from the connection to its last byte; and an encrypted connection to be made."""
@@ -36,10 +36,8 @@ def server_of(app: Any, listening: socket.socket, tls: ssl.SSLContext | None) ->
     Raises:
         MissingExtra: If uvicorn is not installed.
     """
-    try:
+    with needing("uvicorn", "live", "the control API"):
         import uvicorn  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtra("uvicorn", "live", "the control API") from error
     config = uvicorn.Config(
         app,
         http=_connection_kind(),

@@ -73,6 +73,11 @@ class Desk:
         self._seen = -math.inf
         self._why = WAITING
 
+    @property
+    def seats(self) -> list[Seat]:
+        """All its apps."""
+        return [seat for group in self.groups for seat in group.seats]
+
     def push(self, samples: Sequence[RawSample], now: float) -> None:
         """Take samples."""
         self._seen = now
@@ -158,11 +163,13 @@ class Desk:
 
     def place(self, seat: Seat, mechanism: SampleMechanism, now: float) -> None:
         """Put an app behind a veil: where there is an equal one, behind that."""
-        follows = None if self.scene is None else Follow.of(seat.setting, mechanism, self.scene.trusted)
-        if follows is None:
+        scene = self.scene
+        follows = None if scene is None else Follow.of(seat.setting, mechanism, scene.trusted)
+        if scene is None or follows is None:
             target = next((g for g in self.groups if g.follows is None and g.mechanism == mechanism), None)
         else:
-            mechanism = follows.veil(follows.base if (read := self._read()) is None else follows.aim(read))
+            read = None if scene.lost else scene.reading
+            mechanism = follows.veil(follows.base if read is None else follows.aim(read))
             target = next((group for group in self.groups if group.follows == follows), None)
         old = next((group for group in self.groups if seat in group.seats), None)
         if old is not None and target is old:
@@ -239,7 +246,7 @@ class Desk:
             other = replace(setting, person=before.person) != before
             if setting.scene != before.scene:
                 self.scene = _scene(setting)
-                for seat in [seat for group in self.groups for seat in group.seats]:
+                for seat in self.seats:
                     self.place(seat, self.level_of(seat), now)
             if other:
                 self.clock = StreamClock(setting.speed)
@@ -254,6 +261,7 @@ class Desk:
 
     def status(self) -> TrackerStatus:
         """Return what there is to tell."""
+        space = self.setting.space
         return TrackerStatus(
             self.setting.name,
             self.setting.protocol,
@@ -263,9 +271,7 @@ class Desk:
             self._samples,
             together(tuple(group.always for group in self.groups)),
             self.clock.faults._asdict(),
-            dict(
-                zip(("width", "height", "unit"), (*self.setting.space.size[:2], self.setting.space.unit), strict=True)
-            ),
+            {"width": space.size[0], "height": space.size[1], "unit": space.unit},
             self.setting.raw_view,
             None if self.scene is None else self._scene_status(self.scene),
         )
@@ -298,7 +304,7 @@ class Desk:
     def _forget(self) -> None:
         """Keep nothing that the participant who sits here now could see of the one before."""
         self.raw = None
-        for seat in (seat for group in self.groups for seat in group.seats):
+        for seat in self.seats:
             seat.received.clear()
 
     def _begin_anew(self, *, other_clock: bool = False) -> None:
@@ -306,9 +312,6 @@ class Desk:
             group.begin_anew(other_clock=other_clock)
             for seat in group.seats:
                 self.examine(seat)
-
-    def _read(self) -> SceneReading | None:
-        return None if self.scene is None or self.scene.lost else self.scene.reading
 
     def _new_group(self, mechanism: SampleMechanism, quiet_s: float, follows: Follow | None) -> ViewerGroup:
         self._made += 1

@@ -43,12 +43,12 @@ class ViewerGroup:
         follows: How radius and window follow the scene; None if they do not.
         pace: What the scene asked for, and what of it holds.
         tap: Where the veil's points go as well while someone looks on; None otherwise, and whenever a veil begins.
+        window: The longest window that was guaranteed lately, in seconds: how long whatever follows must be quiet.
     """
 
     __slots__ = (
-        "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
-        "_running", "follows", "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats",
-        "speed", "tap",
+        "_joining", "_live", "_log", "_make_purse", "_noise", "_pause", "_points", "_retry_at", "_running", "follows",
+        "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats", "speed", "tap", "window",
     )  # fmt: skip
 
     def __init__(
@@ -73,7 +73,7 @@ class ViewerGroup:
         self._running: tuple[Seat, ...] = ()
         self.is_running = False
         self._joining: list[tuple[Seat, float, float]] = []
-        self._longest_window = max(quiet_s, _longest_of(mechanism, follows))
+        self.window = max(quiet_s, _longest_of(mechanism, follows))
         self._live: LiveVeil | None = None
         self._retry_at, self._pause = -math.inf, FIRST_PAUSE_S
         self._points = self.restarts = 0
@@ -89,11 +89,6 @@ class ViewerGroup:
     def always(self) -> Guarantee:
         """What its stream guarantees whatever the scene does; this is what is paid for."""
         return self._kept(self._least)
-
-    @property
-    def window(self) -> float:
-        """The longest window that was guaranteed lately, in seconds: how long whatever follows must be quiet."""
-        return self._longest_window
 
     def take(
         self,
@@ -169,7 +164,7 @@ class ViewerGroup:
         """Start a new veil and forget the lease: another participant sits there, or the tracker changed."""
         if other_clock:  # moments of the old clock mean nothing any more
             self._joining = [(seat, -math.inf, until_now) for seat, _, until_now in self._joining]
-        self._close("a new stream begins")
+        self.close("a new stream begins")
         self.new_purse()
         self._start(now=-math.inf)
 
@@ -188,14 +183,13 @@ class ViewerGroup:
             OptionError: If the veil cannot keep the new guarantee; everything stays as it was.
         """
         live, self.tap = self._live, None
-        longest = max(self._longest_window, _longest_of(mechanism, follows))
+        longest = max(self.window, _longest_of(mechanism, follows))
         if live is not None and t is not None:
             live.veil.change(t, **mechanism.knob)
             live.be_quiet(longest)
-            self.mechanism, self._longest_window = mechanism, longest
-        else:
-            self.mechanism, self._longest_window = mechanism, longest
-            self._close("the privacy level was changed")
+        self.mechanism, self.window = mechanism, longest
+        if live is None or t is None:
+            self.close("the privacy level was changed")
             self._start(now=-math.inf)
         self._follow(follows, mechanism)
         self.new_purse()
@@ -220,7 +214,7 @@ class ViewerGroup:
             if live is not None and t is not None:
                 live.veil.change(t, **mechanism.knob)
             else:
-                self._close("the scene changed")
+                self.close("the scene changed")
         except Exception as error:  # noqa: BLE001  (whatever it is, the veil is closed)
             self._fail(error, now)
             return
@@ -236,9 +230,12 @@ class ViewerGroup:
             if seat.takes_part:
                 seat.silence(why)
 
-    def close(self) -> None:
-        """Shut the veil for good."""
-        self._close("no one is watching any more")
+    def close(self, reason: str = "no one is watching any more") -> None:
+        """Shut the veil for good; what goes on begins a new one."""
+        if self._live is not None:
+            self._points += self._live.points
+            self._live.close(reason)
+        self._live = self.tap = None
 
     def status(self, tracker: str) -> GroupStatus:
         """Return what there is to tell."""
@@ -304,21 +301,15 @@ class ViewerGroup:
 
     def _fail(self, error: Exception, now: float) -> None:
         self._log("veil-closed", group=self.name, error=type(error).__name__)
-        self._close(f"{type(error).__name__} in a live stream")
+        self.close(f"{type(error).__name__} in a live stream")
         self._retry_at = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
         self.restarts += 1
         self.silence(BROKEN)
 
-    def _close(self, reason: str) -> None:
-        if self._live is not None:
-            self._points += self._live.points
-            self._live.close(reason)
-        self._live = self.tap = None
-
     def _start(self, now: float) -> None:
         try:
-            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window, speed=self.speed)
+            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self.window, speed=self.speed)
         except Exception as error:  # noqa: BLE001  (a veil that cannot start is a veil that failed)
             self._fail(error, now)
 

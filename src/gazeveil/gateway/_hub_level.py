@@ -50,12 +50,12 @@ def level_of(
     if not veil.can_change and not app.knob:
         return None
     presets = _presets(app.knob, app.mechanism, space)
-    now = _numbers(veil)
+    now = numbers_of(veil)
     return {
         "preset": next((name for name, made in presets if made == (followed or veil)), None),
         **now,
         "unit": space.unit,
-        "presets": [{"name": name, **_numbers(made)} for name, made in presets],
+        "presets": [{"name": name, **numbers_of(made)} for name, made in presets],
         "epsilon_at_most": _plain(app.epsilon_at_most),
         "window_at_least": None if followed else _plain(app.window_at_least),
         "window_at_most": None
@@ -103,7 +103,8 @@ def _presets(names: tuple[str, ...], written: SampleMechanism, space: Space) -> 
     return tuple(made)
 
 
-def _numbers(veil: SampleMechanism) -> dict[str, float | None]:
+def numbers_of(veil: SampleMechanism) -> dict[str, float | None]:
+    """Return a veil's privacy level in plain numbers; None for those that it does not have."""
     epsilon, window, radius = (_plain(veil.knob.get(name)) for name in KNOB)
     return {"epsilon": epsilon, "window_s": window, "radius": radius}
 

@@ -12,8 +12,6 @@ from typing import Any, Literal
 from gazeveil.errors import CannotCompose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
-from gazeveil.samples.identification import table
-from gazeveil.samples.mechanism import SampleMechanism
 
 State = Literal["flowing", "no listener", "silent", "ended", "off"]
 LATCH_HINT = "put the ledger back, or `gazeveil ledger restore` it, then start the gateway again"
@@ -175,12 +173,6 @@ class HubStatus:
 def in_words(promise: Guarantee) -> str:
     """Say a guarantee in words; a hundred streams often share one."""
     return promise.in_words()
-
-
-@functools.lru_cache(maxsize=256)
-def identification(veil: SampleMechanism) -> str:
-    """Say how often participants were identified behind such a veil, as measured."""
-    return table().look_up(veil).warning()
 
 
 @functools.lru_cache(maxsize=256)

@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from gazeveil.gateway._hub_desk import Desk
-from gazeveil.gateway._hub_seat import Received, Seat
+from gazeveil.gateway._hub_seat import Received
 from gazeveil.gateway._page_undoing import Undoing
 from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.hub import Hub
@@ -45,7 +44,7 @@ class Trails:
         self._sent = -math.inf
         if raw is not None:
             self._fresh("raw", raw)
-        for seat in self._seats(hub.desk_of(tracker)):
+        for seat in hub.desk_of(tracker).seats:
             self._fresh(seat.setting.name, seat.received)
 
     @property
@@ -61,8 +60,7 @@ class Trails:
     def hello(self) -> dict[str, Any]:
         """Return the first line: the viewing plane, the apps, and which filter undoes their veils."""
         desk = self._hub.desk_of(self.tracker)
-        seats = self._seats(desk)
-        undone = {seat.setting.name: self._undoing.filter_for(desk.group_of(seat).mechanism) for seat in seats}
+        undone = {seat.setting.name: self._undoing.filter_for(desk.group_of(seat).mechanism) for seat in desk.seats}
         return {"hello": {"plane": desk.status().plane, "apps": [*undone], "undone_by": undone, "raw": bool(self.raw)}}
 
     def line(self, now: float) -> dict[str, Any] | None:
@@ -70,7 +68,7 @@ class Trails:
         desk = self._hub.desk_of(self.tracker)
         place = desk.setting.plane.to_fraction
         apps = {}
-        for seat in self._seats(desk):
+        for seat in desk.seats:
             shown = self._fresh(seat.setting.name, seat.received)
             told: dict[str, Any] = {"veiled": _points(shown, place), "undone": []}
             if hits := [[round(thing[0], 4), thing[1]] for thing in shown if len(thing) == 2]:
@@ -92,10 +90,6 @@ class Trails:
         key = (name, ring.number)
         seen, self._seen[key] = self._seen.get(key, ring.count), ring.count
         return ring.since(seen, MOST_POINTS)
-
-    @staticmethod
-    def _seats(desk: Desk) -> list[Seat]:
-        return [seat for group in desk.groups for seat in group.seats]
 
 
 def _points(things: Iterable[Received], place: Callable[[float, float], tuple[float, float]]) -> Told:

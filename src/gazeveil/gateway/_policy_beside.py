@@ -4,30 +4,16 @@
 
 from __future__ import annotations
 
-from gazeveil.errors import closest
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.sample import BESIDE, HEAD, ORIGINS
 from gazeveil.gateway.veiling import veils_the_head
 from gazeveil.toml_lines import Where
-from gazeveil.toml_table import File, Table, told
+from gazeveil.toml_table import File
 
 JOINT = 'veil = { mechanism = "eye-and-head", epsilon = "3", window = "2", radius = "5deg", head_radius = "10deg" }'
 _MORE = {ORIGINS: ", and where it moves as the eyes turn, it shows gaze past the veil"}
 ALLOW = 'unproven = "allow" says that it is meant'
-
-
-def beside_in(table: Table) -> tuple[str, ...]:
-    """Return what an app is to get beside gaze.
-
-    Raises:
-        FileFormatError: If there is no such thing.
-    """
-    names = table.names("beside")
-    for name in names:
-        if name not in BESIDE:
-            raise table.wrong("beside", "what a tracker knows beside gaze", told(name), closest(name, tuple(BESIDE)))
-    return names
 
 
 def check_beside(

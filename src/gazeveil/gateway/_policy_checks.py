@@ -9,7 +9,7 @@ from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
 from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
-from gazeveil.gateway._policy_beside import check_beside
+from gazeveil.gateway._policy_beside import ALLOW, check_beside
 from gazeveil.gateway._policy_scene import check_follow, check_scenes
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import (
@@ -141,14 +141,13 @@ def _check_glasses(policy: Policy, file: File) -> None:
 def _check_inlets(policy: Policy, file: File) -> None:
     """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
     tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
-    for index, tracker in enumerate(policy.trackers):
-        for setting in (tracker, *tracker.sources):
-            if setting.inlet is not None and (listener := PROTOCOLS[setting.protocol].listener) is not None:
-                try:
-                    listener(setting.plane, Gate(""), setting.fields or Fields())  # says what must be installed
-                except GeometryError as error:
-                    raise file.because(("tracker", index, "fields"), "a unit of this viewing plane", error) from None
-    for where, who, inlet in _inlets(policy):
+    for where, setting, _ in _inlets(policy):
+        if (listener := PROTOCOLS[setting.protocol].listener) is not None:
+            try:
+                listener(setting.plane, Gate(""), setting.fields or Fields())  # says what must be installed
+            except GeometryError as error:
+                raise file.because((*where, "fields"), "a unit of this viewing plane", error) from None
+    for where, setting, inlet in _inlets(policy):
         if not inlet.listen.is_local and inlet.tls is None:
             raise file.wrong(
                 (*where, "listen"),
@@ -158,15 +157,15 @@ def _check_inlets(policy: Policy, file: File) -> None:
             )
         if other := tokens.get(inlet.token_file):
             raise file.wrong((*where, "token_file"), "a token of its own", f"that of {other}", "name another file")
-        tokens[inlet.token_file] = who
+        tokens[inlet.token_file] = f"tracker {setting.name!r}"
 
 
-def _inlets(policy: Policy) -> Iterator[tuple[Where, str, Inlet]]:
+def _inlets(policy: Policy) -> Iterator[tuple[Where, TrackerSetting, Inlet]]:
     """Yield where the gateway listens for gaze, whether at first or when it is chosen."""
     for index, tracker in enumerate(policy.trackers):
         for setting in (tracker, *tracker.sources):
             if setting.inlet is not None:
-                yield ("tracker", index), f"tracker {tracker.name!r}", setting.inlet
+                yield ("tracker", index), setting, setting.inlet
 
 
 def _check_ports(policy: Policy, file: File) -> None:
@@ -177,7 +176,7 @@ def _check_ports(policy: Policy, file: File) -> None:
         (("gateway", "control"), "the control API", policy.control),
         (("gateway", "toys"), "the toy apps", policy.toys),
     ]
-    asked += [((*where, "listen"), who, inlet.listen) for where, who, inlet in _inlets(policy)]
+    asked += [((*where, "listen"), f"tracker {one.name!r}", inlet.listen) for where, one, inlet in _inlets(policy)]
     asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
     for where, who, address in asked:
         if address is None or address.port == 0:
@@ -227,9 +226,7 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
         raise file.wrong((*where, "veil"), "a veil that may be used here", reason, hint)
     for name in app.knob:
         if name == OFF and not app.unproven:
-            raise file.wrong(
-                _levels(file, where), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
-            )
+            raise file.wrong(_levels(file, where), "a veil that stays on", '"off"', ALLOW)
         _check_preset(name, app, tracker, file, where)
     check_beside(app, tracker, budget, file, where)
     levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
@@ -251,9 +248,7 @@ def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: Fil
     except GazeveilError as error:
         raise file.because(_levels(file, where), f"presets for {tracker.geometry}", error) from None
     if not promise.proven and not app.unproven:
-        raise file.wrong(
-            _levels(file, where), "presets with a guarantee", f"{name!r}", 'unproven = "allow" says that it is meant'
-        )
+        raise file.wrong(_levels(file, where), "presets with a guarantee", f"{name!r}", ALLOW)
 
 
 def _check_plane(app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, closest
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
-from gazeveil.gateway._policy_beside import beside_in
 from gazeveil.gateway._policy_checks import check, check_names
 from gazeveil.gateway._policy_fields import check_frame, fields_in
 from gazeveil.gateway._policy_scene import follow_in, scene_in
@@ -34,6 +34,7 @@ from gazeveil.gateway.policy import (
     TrackerSetting,
 )
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
+from gazeveil.gateway.sample import BESIDE
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.geometry import Geometry, Unit, headset, screen
@@ -145,10 +146,7 @@ def _gateway(
 def _tracker(table: Table) -> TrackerSetting:
     name = table.name("name", "the tracker's name")
     protocol = table.choice("protocol", [REPLAY, SIMULATE, *PROTOCOLS.names()])
-    kinds = table.names("sources")
-    for kind in kinds:
-        if kind not in KINDS:
-            raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
+    kinds = _names(table, "sources", KINDS, "sources that can be chosen live")
     protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
     own = {each: _source(table, each, name) for each in protocols}
     if MOUSE in kinds:
@@ -257,7 +255,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         toy=table.choice("toy", tuple(TOYS), ""),
         shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
         blank_pupils=table.truth("blank_pupils", default=False),
-        beside=beside_in(table),
+        beside=_names(table, "beside", BESIDE, "what a tracker knows beside gaze"),
     )
     table.done()
     return setting
@@ -318,11 +316,15 @@ def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
 
 def _levels(table: Table) -> tuple[str, ...]:
     key = "knob" if "knob" in table else "levels"  # the first is the word of earlier versions
-    names = table.names(key)
-    known = (*PRESETS, OFF)
+    return _names(table, key, (*PRESETS, OFF), "names of presets")
+
+
+def _names(table: Table, key: str, known: Iterable[str], expected: str) -> tuple[str, ...]:
+    """Return a list of names, all of them known."""
+    names, known = table.names(key), tuple(known)
     for name in names:
         if name not in known:
-            raise table.wrong(key, "names of presets", told(name), closest(name, known))
+            raise table.wrong(key, expected, told(name), closest(name, known))
     return names
 
 

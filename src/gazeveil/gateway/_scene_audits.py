@@ -43,6 +43,8 @@ _REST_S = 24.0
 """From one trial to the next: windows are over, and the radius is small again."""
 _NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
+Place = tuple[float, float]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
@@ -69,16 +71,16 @@ class Watched:
         return sorted({*looks, *self.t.tolist()})
 
 
-class _Seen:
-    """An outlet that remembers the last point."""
+class Seen:
+    """An outlet that remembers the points that it was shown."""
 
     def __init__(self) -> None:
-        self.point = (math.nan, math.nan)
+        self.points: list[Place] = []
 
     def show(self, veiled: Veiled) -> None:
         """Remember a veiled point."""
         if isinstance(veiled, VeiledSample):
-            self.point = (veiled.x, veiled.y)
+            self.points.append((veiled.x, veiled.y))
 
     def flush(self, arrived: float) -> None:
         """What was shown is remembered already."""
@@ -101,11 +103,12 @@ class Following:
         hub, seen = self._hub(noise)
         rows = np.zeros((trials, _WIDTH))
         for trial, row in enumerate(rows):
+            del seen.points[:-1]
             points, _ = self.stream(hub, seen, data, _START + _REST_S * (trial + 1))
             row[: 2 * len(data.releases)] = points[data.releases].ravel()
         return rows
 
-    def stream(self, hub: Hub, seen: _Seen, data: Watched, start: float) -> tuple[FloatArray, FloatArray]:
+    def stream(self, hub: Hub, seen: Seen, data: Watched, start: float) -> tuple[FloatArray, FloatArray]:
         """Return the point that is shown after each sample, and the radius that held, of one trial."""
         points, radii = np.zeros((len(data.t), 2)), np.zeros(len(data.t))
         small, large = float(self.clock.radius), float(self.clock.radius * _RAISED)
@@ -117,7 +120,7 @@ class Following:
                 hub.see(_TRACKER, SceneReading(now, large if moment == data.asked else small), now)
             if number is not None:
                 hub.push(_TRACKER, [RawSample(now, data.x.item(number), _SIDE / 2)], now)
-                points[number] = seen.point
+                points[number] = seen.points[-1] if seen.points else math.nan
                 radii[number] = float(hub._desks[_TRACKER].groups[0].mechanism.knob["radius"])
         return points, radii
 
@@ -139,7 +142,7 @@ class Following:
             away.append(np.linalg.norm(points - at, axis=2) @ side.losses)
         return np.asarray(away[1] - away[0])
 
-    def _hub(self, noise: NoiseSource) -> tuple[Hub, _Seen]:
+    def _hub(self, noise: NoiseSource) -> tuple[Hub, Seen]:
         """Return a hub whose quiet start is over, and its outlet."""
         scene = SceneSetting("video", Path("film.mp4"), gaze_dependent=False)
         app = AppSetting(
@@ -149,7 +152,7 @@ class Following:
         )  # fmt: skip
         policy = Policy((TrackerSetting(_TRACKER, "simulate", screen(_SIDE, _SIDE), scene=scene),), (app,))
         hub = Hub(policy, noise=noise, now=_START, wall=lambda: _NOON, log=lambda *_, **__: None)
-        seen = _Seen()
+        seen = Seen()
         hub.attach(_APP, seen)
         for t in (_START, _START + 1.0):
             hub.push(_TRACKER, [RawSample(t, _SIDE / 2, _SIDE / 2)], t)

@@ -99,9 +99,9 @@ class _Looker:
         at = time.monotonic()
         self._tell(at, self._context.take(at, regions_from(boxes)), b"", {})
 
-    def say(self, **told: Any) -> None:
-        """Tell something else."""
-        self._answers.write(packed(told))
+    def say(self, data: bytes = b"", **told: Any) -> None:
+        """Send an answer."""
+        self._answers.write(packed(told, data))
         self._answers.flush()
 
     def _find(self, frame: Pixels) -> Regions:
@@ -112,18 +112,17 @@ class _Looker:
 
     def _tell(self, at: float, reading: Reading, data: bytes, took: dict[str, float]) -> None:
         boxes = np.array(reading.regions[:_MOST_SHOWN]).reshape(-1, 4) * self._share + self._place
-        told = {
-            "at": at,
-            "small": reading.radii.small,
-            "large": reading.radii.large,
-            "window": reading.window_s,
-            "frame": self._frames,
-            "keyframes": reading.scene + 1,
-            "regions": boxes.round(4).tolist(),
-            "took": took,
-        }
-        self._answers.write(packed(told, data))
-        self._answers.flush()
+        self.say(
+            data,
+            at=at,
+            small=reading.radii.small,
+            large=reading.radii.large,
+            window=reading.window_s,
+            frame=self._frames,
+            keyframes=reading.scene + 1,
+            regions=boxes.round(4).tolist(),
+            took=took,
+        )
 
 
 def _watch(task: dict[str, Any], looker: _Looker) -> None:

@@ -7,13 +7,16 @@ Never gaze.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.policy import Policy
 from gazeveil.gateway.sources import Sources
+
+_APP_COUNTS: Final = ("connections", "listeners", "refused_origins", "sent", "dropped", "refused")
+_TRACKER_COUNTS: Final = ("connected", "samples", "connects", "refused", "refused_origins", "refused_tokens")
 
 
 def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Memory, sources: Sources) -> dict[str, Any]:
@@ -23,28 +26,16 @@ def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Memory, sources:
     budgets = {budget["person"]: budget for budget in told["budgets"]}
     for app in told["apps"]:
         meter = meters.apps[app["name"]]
+        app |= {name: getattr(meter, name) for name in _APP_COUNTS}
         app |= {
-            "connections": meter.connections,
-            "listeners": meter.listeners,
-            "refused_origins": meter.refused_origins,
-            "sent": meter.sent,
-            "dropped": meter.dropped,
-            "refused": meter.refused,
             "tags": memory.tags.get(app["name"], []),
             "latency_ms": {name: meter.latency.share_ms(share) for name, share in (("p50", 0.5), ("p99", 0.99))},
             "budget": _of_person(budgets.get(people[app["tracker"]])),
         }
     for tracker in told["trackers"]:
-        meter_of = meters.trackers[tracker["name"]]
-        tracker |= {
-            "connected": meter_of.connected,
-            "samples": meter_of.samples,
-            "connects": meter_of.connects,
-            "refused": meter_of.refused,
-            "refused_origins": meter_of.refused_origins,
-            "refused_tokens": meter_of.refused_tokens,
-            "source": sources.source_of(policy.tracker(tracker["name"])),
-        }
+        counts = meters.trackers[tracker["name"]]
+        tracker |= {name: getattr(counts, name) for name in _TRACKER_COUNTS}
+        tracker["source"] = sources.source_of(policy.tracker(tracker["name"]))
     told["control_refused"] = dict(meters.control_refused)
     told["state_file"] = None if memory.path is None else str(memory.path)
     return told

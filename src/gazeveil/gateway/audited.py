@@ -10,7 +10,6 @@ charge. Importing this module enters the subject.
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,12 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-import gazeveil.gateway._scene_audits  # noqa: F401  (enters its subject)
 from gazeveil.errors import InternalError
 from gazeveil.exact import exact
+from gazeveil.gateway._scene_audits import Place, Seen  # enters its subject, too
 from gazeveil.gateway.hub import Hub
+from gazeveil.gateway.memory import state_in
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSetting
-from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events.base import Outputs
@@ -34,7 +34,6 @@ from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
-from gazeveil.privacy.ledger._anchor_file import STATE
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen, space_of
 from gazeveil.types import FloatArray
@@ -49,29 +48,6 @@ _BUDGET = 10**9
 _IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
 _NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _START = 1000.0
-
-Place = tuple[float, float]
-
-
-class Seen:
-    """An outlet that remembers what it was shown."""
-
-    def __init__(self) -> None:
-        self.points: list[Place] = []
-
-    def show(self, veiled: Veiled) -> None:
-        """Remember a veiled point."""
-        if isinstance(veiled, VeiledSample):
-            self.points.append((veiled.x, veiled.y))
-
-    def flush(self, arrived: float) -> None:
-        """What was shown is remembered already."""
-
-    def silence(self, why: str) -> None:
-        """Nothing is shown for now."""
-
-    def end(self, reason: str) -> None:
-        """Nothing is shown any more."""
 
 
 class Desk:
@@ -178,14 +154,9 @@ def _price(receipt: Receipt) -> Fraction:
 def _new_ledger() -> Iterator[Ledger]:
     """Give a ledger in a folder that is removed, with its anchor in the same folder."""
     memory = _IN_MEMORY if _IN_MEMORY.is_dir() else None  # nobody needs this ledger after a power cut
-    before = os.environ.get(STATE)
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
-        os.environ[STATE] = folder
-        try:
-            with Ledger.open(Path(folder) / "ledger.sqlite", create=True) as ledger:
-                yield ledger
-        finally:
-            if before is None:
-                del os.environ[STATE]
-            else:
-                os.environ[STATE] = before
+    with (
+        tempfile.TemporaryDirectory(dir=memory) as folder,
+        state_in(folder),
+        Ledger.open(Path(folder) / "ledger.sqlite", create=True) as ledger,
+    ):
+        yield ledger

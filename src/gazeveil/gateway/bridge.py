@@ -21,7 +21,7 @@ from gazeveil.errors import MissingExtra, WireError
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.logs import shortened
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocols._numbers import coordinate
+from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.sample import RawSample
 from gazeveil.registry import Registry
 
@@ -138,6 +138,18 @@ def point_of(told: object) -> Point:
         if not math.isnan(x + y):
             return x, y
     return NOWHERE
+
+
+def moment_of(title: str, told: object, second: float = 1.0) -> float:
+    """Return when a sample was made, in seconds; ``second`` is how much of what was told makes one.
+
+    Raises:
+        WireError: If that is no time.
+    """
+    moment = seconds(told, second)
+    if moment is None:
+        raise WireError(f"{title}: a sample has no time")
+    return moment
 
 
 def refused(title: str, error: Exception) -> WireError:

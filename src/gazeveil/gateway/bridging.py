@@ -270,8 +270,8 @@ class _Gateway:
     """
 
     def __init__(self, inlet: Inlet) -> None:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(inlet.listen.host, inlet.listen.host)  # noqa: S104
-        self._socket = socket.create_connection((host, inlet.listen.port), _PATIENCE_S)
+        at = inlet.listen.from_here
+        self._socket = socket.create_connection((at.host, at.port), _PATIENCE_S)
         self._waiting = b""
         try:
             if inlet.tls is not None:

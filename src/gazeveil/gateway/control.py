@@ -17,16 +17,19 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gazeveil.errors import InputError, MissingExtra
+from gazeveil.errors import InputError, needing
 from gazeveil.gateway._control_description import OPENAPI
 from gazeveil.gateway._control_guard import Guard, body
 from gazeveil.gateway._control_live import live_routes
 from gazeveil.gateway._control_page import link_to, page_routes
 from gazeveil.gateway._control_rules import rule_routes
-from gazeveil.gateway._control_scene import Watching, scene_routes
+from gazeveil.gateway._control_scene import scene_routes
 from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_keys import LINK_S, Keys
 from gazeveil.gateway.page_side import PageSide
+from gazeveil.gateway.policy import Address
+from gazeveil.gateway.scenes import Watcher
+from gazeveil.gateway.sockets import cannot_listen
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 
-class Controlled(Watching, Protocol):
+class Controlled(Protocol):
     """What the control API can ask of a gateway.
 
     Attributes:
@@ -45,6 +48,10 @@ class Controlled(Watching, Protocol):
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell."""
+        ...
+
+    def watcher(self, tracker: str) -> Watcher:
+        """Return who watches a tracker's scene; raises `UnknownName` if nobody does."""
         ...
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,12 +96,10 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, l
         hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
         links: Where the keys of links to the control page are kept.
     """
-    try:
+    with needing("starlette", "live", "the control API"):
         from starlette.applications import Starlette  # noqa: PLC0415
         from starlette.responses import JSONResponse, Response  # noqa: PLC0415
         from starlette.routing import Route  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtra("starlette", "live", "the control API") from error
 
     guarded = Guard(token, hosts, gateway.refused)
 
@@ -172,9 +177,8 @@ class ControlServer:
 
     def link(self) -> str:
         """Return a link that opens the control page once; its key is in the fragment, which no server or log sees."""
-        named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._host, self._host)  # noqa: S104
-        host = f"[{named}]" if ":" in named and not named.startswith("[") else named
-        return link_to(f"{'https' if self._tls else 'http'}://{host}:{self.port}", self._links)
+        at = Address(self._host, self.port).from_here
+        return link_to(f"{'https' if self._tls else 'http'}://{at}", self._links)
 
     def start(self) -> None:
         """Begin to answer."""
@@ -236,8 +240,5 @@ def bound(host: str, port: int, who: str = "the control API") -> socket.socket:
         made.listen(64)
     except OSError as error:
         made.close()
-        raise InputError(
-            f"{who} cannot listen on {host}:{port}: {error.strerror}",
-            hint="`gazeveil doctor POLICY` says which ports are taken",
-        ) from error
+        raise cannot_listen(who, host, port, error) from error
     return made

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib import resources
@@ -19,12 +18,12 @@ from pathlib import Path
 
 from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.logs import Log
+from gazeveil.gateway.memory import state_in
 from gazeveil.gateway.page_side import Undo
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.geometry import Geometry, screen
-from gazeveil.privacy.ledger._anchor_file import STATE
 
 _SCREEN = screen(1920, 1080, 527, 296, 600)
 """As in ``demo.toml``."""
@@ -43,14 +42,8 @@ def demo_folder() -> Iterator[Path]:
         (folder / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
         (folder / "recording.csv").write_text(_recording(_SCREEN), encoding="utf-8", newline="\n")
         AreasOfInterest(targets(_SCREEN), _SCREEN).to_json(folder / "targets.json")
-        before = os.environ.get(STATE)
-        os.environ[STATE] = str(folder / "state")  # the ledger's anchor, which would outlive the ledger
-        try:
+        with state_in(folder / "state"):  # the ledger's anchor would outlive the ledger
             yield folder / "policy.toml"
-        finally:
-            os.environ.pop(STATE)
-            if before is not None:
-                os.environ[STATE] = before
 
 
 async def play(

@@ -83,13 +83,10 @@ class Fields:
 
     def in_words(self) -> list[str]:
         """Say it in plain words, one sentence a line."""
-        start = {
-            "deg": "from straight ahead",
-            "px": f"from the {'bottom' if self.up else 'top'} left corner",
-            "norm": f"from the {'bottom' if self.up else 'top'} left corner",
-        }
+        corner = f"the {'bottom' if self.up else 'top'} left corner"
+        start = "straight ahead" if self.unit == "deg" else corner
         where = f"{self.x} across and {self.y} {'up' if self.up else 'down'}"
-        lines = [f"gaze is {where}, in {UNITS[self.unit]} {start[self.unit]}"]
+        lines = [f"gaze is {where}, in {UNITS[self.unit]} from {start}"]
         if self.direction:
             lines = [f"gaze is the direction {self.direction}, in {FRAMES[self.frame]} and the axes of {self.axes}"]
         if self.time == ARRIVAL:

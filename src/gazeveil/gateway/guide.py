@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.exact import above_zero, as_text
+from gazeveil.gateway._hub_level import numbers_of
 from gazeveil.gateway.policy import SIMULATE, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import mechanism_of
@@ -44,15 +45,15 @@ def choices() -> dict[str, Any]:
     sources: list[dict[str, Any]] = [{"name": SIMULATE, "title": "Simulated eyes", "port": None}]
     sources += [
         {"name": one.name, "title": one.title, "port": one.port or None}
-        for one in map(PROTOCOLS.__getitem__, PROTOCOLS.names())
+        for one in PROTOCOLS
         if one.source is not None or one.listener is not None
     ]
     sinks = [
         {"name": one.name, "title": one.title, "port": one.port, "outputs": _in_order(one.outputs)}
-        for one in map(PROTOCOLS.__getitem__, PROTOCOLS.names())
+        for one in PROTOCOLS
         if one.sink is not None
     ]
-    presets = [{"name": name, **_numbers(_level(name, space))} for name in LEVELS]
+    presets = [{"name": name, **numbers_of(_level(name, space))} for name in LEVELS]
     screens = [{"title": title, **dict(zip(_SIZE, size, strict=True))} for title, size in _SIZES]
     return {"sources": sources, "sinks": sinks, "presets": presets, "screens": screens}
 
@@ -106,12 +107,8 @@ def _text(answers: Mapping[str, Any]) -> str:
         lines.append(f"{'listen' if inlet else 'address'} = {_quoted(tracker['address'], 'tracker.address')}")
     lines.append(f"person = {_quoted(answers.get('person'), 'person')}")
     lines.append(f"screen = {{ {', '.join(f'{name} = {value!r}' for name, value in size.items())} }}")
-    lines += [
-        "",
-        "[[app]]",
-        f"name = {_quoted(app.get('name'), 'app.name')}",
-        f"tracker = {_quoted(tracker['name'], '')}",
-    ]
+    lines += ["", "[[app]]", f"name = {_quoted(app.get('name'), 'app.name')}"]
+    lines.append(f"tracker = {_quoted(tracker['name'], '')}")
     lines.append(f"protocol = {_quoted(app.get('protocol'), 'app.protocol')}")
     if app.get("listen") is not None:
         lines.append(f'listen = "127.0.0.1:{_port(app["listen"])}"')
@@ -160,11 +157,6 @@ def _port(value: object) -> int:
 
 def _level(name: str, space: Space) -> SampleMechanism:
     return mechanism_of({"preset": name}, space)
-
-
-def _numbers(veil: SampleMechanism) -> dict[str, float]:
-    knob = veil.knob
-    return {"epsilon": float(knob["epsilon"]), "window_s": float(knob["window"]), "radius": float(knob["radius"])}
 
 
 def _in_order(outputs: frozenset[str]) -> list[str]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
-from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
@@ -29,7 +29,6 @@ from gazeveil.gateway._hub_status import (
     GroupStatus,
     HubStatus,
     TrackerStatus,
-    identification,
     in_words,
 )
 from gazeveil.gateway._policy_beside import sentences
@@ -57,6 +56,8 @@ __all__ = [
 
 class Hub:
     """All trackers and apps of a policy. For one thread; only `Charge.pay` may run elsewhere.
+
+    Who names an app or a tracker that the policy does not have gets an `UnknownName`, but for what comes from trackers.
 
     Attributes:
         policy: What it follows.
@@ -99,21 +100,13 @@ class Hub:
             self._desks[app.tracker].place(seat, app.mechanism, now)
 
     def attach(self, app: str, outlet: Outlet) -> None:
-        """Show an app's veiled gaze at an outlet from now on; it gets the current state at once.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
-        self._seat(app).attach(outlet)
+        """Show an app's veiled gaze at an outlet from now on; it gets the current state at once."""
+        self.seat_of(app).attach(outlet)
         self._group(app).seats_changed()
 
     def watched(self, app: str, by_anybody: bool) -> None:
-        """Say whether anyone asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
-        self._seat(app).watch(by_anybody)
+        """Say whether anyone asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for."""
+        self.seat_of(app).watch(by_anybody)
         self._group(app).seats_changed()
 
     def push(self, tracker: str, samples: Sequence[RawSample], now: float) -> None:
@@ -183,17 +176,8 @@ class Hub:
         elif isinstance(outcome, GazeveilError):
             self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
 
-    def turn(
-        self,
-        app: str,
-        *,
-        now: float,
-        preset: str | None = None,
-        epsilon: Number | None = None,
-        window: Number | None = None,
-        radius: Number | None = None,
-    ) -> None:
-        """Change an app's privacy level, with the accounting of erratum K4.
+    def turn(self, app: str, *, now: float, **wished: Any) -> None:
+        """Change an app's privacy level, with the accounting of erratum K4; `chosen` says what can be wished for.
 
         Stricter holds at once, looser when windows are over.
 
@@ -202,12 +186,9 @@ class Hub:
             OptionError: If the veil cannot be made.
             PrivacyError: If the policy or the budget does not allow it; everything stays as it was.
         """
-        seat, group = self._seat(app), self._group(app)
+        seat, group = self.seat_of(app), self._group(app)
         desk = self._desks[seat.setting.tracker]
-        wish = chosen(
-            seat.setting, desk.level_of(seat), desk.setting.space,
-            preset=preset, epsilon=epsilon, window=window, radius=radius,
-        )  # fmt: skip
+        wish = chosen(seat.setting, desk.level_of(seat), desk.setting.space, **wished)
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
         before, window = group.mechanism, max(group.window, seat.window)
@@ -224,7 +205,7 @@ class Hub:
             UnknownName: If there is no such app.
             PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
         """
-        seat = self._seat(app)
+        seat = self.seat_of(app)
         seat.choose(self.allowed(app, output), self.policy.tracker(seat.setting.tracker))
         self._log("rule-changed", app=app, output=seat.output)
 
@@ -235,7 +216,7 @@ class Hub:
             UnknownName: If there is no such app.
             PrivacyError: If it may not have it.
         """
-        setting = self._seat(app).setting
+        setting = self.seat_of(app).setting
         allowed = outputs_of(setting, self.policy.tracker(setting.tracker))
         if output is not None and output not in allowed:
             raise PrivacyError(
@@ -244,21 +225,9 @@ class Hub:
             )
         return output or setting.output
 
-    def output_of(self, app: str) -> Output:
-        """Return what an app gets: samples, fixations or hits.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
-        return self._seat(app).output
-
     def switch(self, app: str, on: bool) -> None:
-        """Switch an app on or off.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
-        seat = self._seat(app)
+        """Switch an app on or off."""
+        seat = self.seat_of(app)
         if seat.is_on == on:
             return
         if on:
@@ -270,20 +239,12 @@ class Hub:
         self._group(app).seats_changed()
 
     def sit_down(self, tracker: str, person: str, now: float) -> None:
-        """Say who sits before a tracker now: new veils, new leases, another budget.
-
-        Raises:
-            UnknownName: If there is no such tracker.
-        """
+        """Say who sits before a tracker now: new veils, new leases, another budget."""
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
 
     def use_source(self, setting: TrackerSetting, now: float) -> None:
-        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
-
-        Raises:
-            UnknownName: If there is no such tracker.
-        """
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget."""
         self.policy.tracker(setting.name)
         trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
         self.policy = replace(self.policy, trackers=trackers)
@@ -315,21 +276,14 @@ class Hub:
         self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
 
     def desk_of(self, tracker: str) -> Desk:
-        """Return a tracker's place in the hub, for the control page.
-
-        Raises:
-            UnknownName: If there is no such tracker.
-        """
+        """Return a tracker's place in the hub, for the control page."""
         self.policy.tracker(tracker)
         return self._desks[tracker]
 
     def seat_of(self, app: str) -> Seat:
-        """Return an app's place in the hub, for the control page.
-
-        Raises:
-            UnknownName: If there is no such app.
-        """
-        return self._seat(app)
+        """Return an app's place in the hub."""
+        self.policy.app(app)
+        return self._seats[app]
 
     def status(self) -> HubStatus:
         """Return everything there is to tell; nothing of it is gaze."""
@@ -363,10 +317,6 @@ class Hub:
     def _desk(self, name: str) -> Desk:
         return Desk(self.policy.tracker(name), self.policy, noise=self._noise, wall=self._wall, log=self._log)
 
-    def _seat(self, app: str) -> Seat:
-        self.policy.app(app)
-        return self._seats[app]
-
     def _group(self, app: str) -> ViewerGroup:
         return self._desks[self._seats[app].setting.tracker].group_of(self._seats[app])
 
@@ -393,7 +343,7 @@ class Hub:
         words = in_words(promise)
         if group.follows is not None and scene is not None:
             words = f"{words} {scene.rests_on}"
-        words = " ".join((words, *sentences(setting)))
+        words, identified = " ".join((words, *sentences(setting))), recognised(group.mechanism)
         return AppStatus(
             name,
             setting.tracker,
@@ -406,7 +356,7 @@ class Hub:
             seat.errors,
             promise.proven,
             words,
-            identification(group.mechanism),
+            identified["words"],
             setting.knob,
             group.mechanism.name,
             seat.rule,
@@ -418,7 +368,7 @@ class Hub:
                 max(0.0, seat.looser_at - self._now),
                 None if group.follows is None else group.follows.level,
             ),
-            recognised(group.mechanism),
+            identified,
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:

@@ -13,11 +13,11 @@ import ssl
 from collections.abc import Callable
 from typing import Any, Final
 
-from gazeveil.errors import GazeveilError, InputError, WireError
+from gazeveil.errors import GazeveilError, WireError
 from gazeveil.gateway._link import Link
 from gazeveil.gateway.logs import shortened
 from gazeveil.gateway.protocol import Gate, PushedSource
-from gazeveil.gateway.sockets import HANDSHAKE_S, LAST_WORDS_S, monotonic
+from gazeveil.gateway.sockets import LAST_WORDS_S, listening, monotonic, port_of
 
 MOST_WAITING: Final = 8
 """Connections that have not shown the token yet; beyond that the oldest makes room."""
@@ -65,21 +65,12 @@ class Inlet(Link):
         Raises:
             InputError: If the port is taken or the address is not this machine's.
         """
-        try:
-            self._server = await asyncio.get_running_loop().create_server(
-                lambda: _Sender(self), host, port,
-                ssl=tls, ssl_handshake_timeout=None if tls is None else HANDSHAKE_S,
-            )  # fmt: skip
-        except OSError as error:
-            raise InputError(
-                f"tracker {self.name!r} cannot listen on {host}:{port}: {error.strerror or error}",
-                hint="`gazeveil doctor POLICY` says which ports are taken",
-            ) from error
+        self._server = await listening(f"tracker {self.name!r}", lambda: _Sender(self), host, port, tls)
 
     @property
     def port(self) -> int:
         """The port that senders connect to."""
-        return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
+        return port_of(self._server)
 
     async def run(self) -> None:
         """Do what time demands until it is cancelled, then close."""

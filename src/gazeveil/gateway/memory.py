@@ -11,17 +11,20 @@ spent; the ledger has that.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gazeveil.errors import FileFormatError, LedgerError, OutputError
 from gazeveil.files import replacing
 from gazeveil.privacy.ledger import state_folder
+from gazeveil.privacy.ledger._anchor_file import STATE
 
 _MOST_BYTES = 1 << 20
 Kept = TypeVar("Kept")
@@ -29,7 +32,7 @@ Kept = TypeVar("Kept")
 
 @dataclass(slots=True)
 class Memory:
-    """Decisions that outlive a process.
+    """Decisions that outlive a process. What cannot be kept raises an `OutputError`.
 
     Attributes:
         path: Where they are kept; None for a policy that is in no file: then nothing outlives.
@@ -117,11 +120,7 @@ class Memory:
         self.ledgers |= ledgers
 
     def turned(self, app: str, given: Mapping[str, Any]) -> None:
-        """Keep where a privacy level was set to.
-
-        Raises:
-            OutputError: If it cannot be kept.
-        """
+        """Keep where a privacy level was set to."""
         before = {} if "preset" in given else self.knobs.get(app, {})
         self.knobs[app] = {**before, **given}
         self._keep()
@@ -136,20 +135,12 @@ class Memory:
             raise
 
     def ruled(self, app: str, output: str | None) -> None:
-        """Keep what an app gets instead of what the policy gives it; None to forget it.
-
-        Raises:
-            OutputError: If it cannot be kept.
-        """
+        """Keep what an app gets instead of what the policy gives it; None to forget it."""
         self.rules = {**_without(self.rules, {app}), **({} if output is None else {app: output})}
         self._keep()
 
     def tagged(self, app: str, tags: list[str]) -> None:
-        """Keep an app's tags.
-
-        Raises:
-            OutputError: If they cannot be kept.
-        """
+        """Keep an app's tags."""
         self.tags = {**_without(self.tags, {app}), **({app: tags} if tags else {})}
         self._keep()
 
@@ -185,17 +176,23 @@ class Memory:
 
     def _keep(self) -> None:
         if self.path is not None:
-            told = {
-                "knobs": self.knobs,
-                "off": self.off,
-                "people": self.people,
-                "rules": self.rules,
-                "tags": self.tags,
-                "ledgers": self.ledgers,
-            }
+            told = {name: value for name, value in asdict(self).items() if name != "path"}
             with replacing(self.path) as file:
                 file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", newline="\n")
                 file.chmod(0o600)
+
+
+@contextlib.contextmanager
+def state_in(folder: Path | str) -> Iterator[None]:
+    """Let another folder be this machine's state folder as long as the block lasts."""
+    before = os.environ.get(STATE)
+    os.environ[STATE] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop(STATE)
+        if before is not None:
+            os.environ[STATE] = before
 
 
 def _without(kept: dict[str, Kept], names: set[str]) -> dict[str, Kept]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from gazeveil.errors import GazeveilError, InputError, MissingExtra
+from gazeveil.errors import GazeveilError, InputError, needing
 from gazeveil.gateway import _lsl_search as lsl_search
 from gazeveil.gateway._link import LONGEST_PAUSE, CalledLink, Link
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
@@ -21,8 +21,9 @@ from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.protocol import Protocol, Shown
+from gazeveil.gateway.protocols.lsl import channels_of, liblsl
 from gazeveil.gateway.sample import RawSample, Veiled
-from gazeveil.gateway.sockets import SILENT_TRACKER_S
+from gazeveil.gateway.sockets import SILENT_TRACKER_S, cannot_listen
 
 MOST_QUEUED: Final = 256
 """Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
@@ -107,10 +108,7 @@ class PupilOutlet(_Outlet):
             self._requests.bind(f"tcp://{host}:{port}")
         except zmq.ZMQError as error:
             await self._let_go()
-            raise InputError(
-                f"app {self.shown.name!r} cannot listen on {host}:{port}: {error.strerror}",
-                hint="`gazeveil doctor POLICY` says which ports are taken",
-            ) from error
+            raise cannot_listen(f"app {self.shown.name!r}", host, port, error) from error
         self.port = _port_of(self._requests.getsockopt(zmq.LAST_ENDPOINT))
         sub_port = self._data.bind_to_random_port(f"tcp://{host}")
         pub_port = self._ignored.bind_to_random_port(f"tcp://{host}")
@@ -234,7 +232,7 @@ class LslOutlet(_Outlet):
 
     async def listen(self, host: str, port: int) -> None:
         """Open the stream: for this machine alone, unless the policy names another address."""
-        pylsl = _pylsl()
+        pylsl = liblsl()
         _keep_to_this_machine(pylsl, host, self.session)
         if self.protocol.sink is None:
             raise InputError(f"{self.protocol.name} has no tracker side")
@@ -308,7 +306,7 @@ class LslLink(Link):
             self._stopped = True
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> str:
-        pylsl = _pylsl()
+        pylsl = liblsl()
         _keep_to_this_machine(pylsl, self._host, self._own_session)
         source = self._make()
         found = pylsl.resolve_bypred(self._query(source.query), 1, 1.0)
@@ -320,7 +318,7 @@ class LslLink(Link):
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
         try:
             info = inlet.info(SILENT_TRACKER_S)
-            source.described(_channels(info), str(info.name()))
+            source.described(channels_of(info), str(info.name()))
             self.meter.connects += 1
             heard = monotonic()
             while not self._stopped:
@@ -360,30 +358,13 @@ def _is_this_machine(host: str) -> bool:
     return not host or host == "localhost" or ipaddress.ip_address(host).is_loopback
 
 
-def _channels(info: Any) -> Any:
-    from gazeveil.gateway.protocols.lsl import channels_of  # noqa: PLC0415
-
-    return channels_of(info)
-
-
-def _pylsl() -> Any:
-    try:
-        import pylsl  # noqa: PLC0415
-        import pylsl.util  # noqa: PLC0415
-    except (ImportError, RuntimeError) as error:
-        raise MissingExtra("pylsl", "live", "Lab Streaming Layer") from error
-    return pylsl
-
-
 def _port_of(endpoint: Any) -> int:
     text = endpoint.decode() if isinstance(endpoint, bytes) else str(endpoint)
     return int(text.rsplit(":", 1)[1].rstrip("\0"))
 
 
 def _zmq() -> Any:
-    try:
+    with needing("pyzmq", "live", "Pupil Core's network API"):
         import zmq  # noqa: PLC0415
         import zmq.asyncio  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtra("pyzmq", "live", "Pupil Core's network API") from error
     return zmq

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from gazeveil.errors import MissingExtra
+from gazeveil.errors import needing
 from gazeveil.gateway.meters import BOUNDS, Meters
 
 
@@ -18,12 +18,10 @@ def exposition(meters: Meters, status: Mapping[str, Any]) -> tuple[bytes, str]:
     Raises:
         MissingExtra: If prometheus-client is not installed.
     """
-    try:
+    with needing("prometheus-client", "live", "metrics"):
         from prometheus_client import CollectorRegistry  # noqa: PLC0415
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415
         from prometheus_client.registry import Collector  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtra("prometheus-client", "live", "metrics") from error
 
     class Counts(Collector):
         def collect(self) -> Iterator[Any]:

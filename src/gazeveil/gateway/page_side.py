@@ -8,7 +8,6 @@ works once and soon, and every view and every refusal is in the log.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
@@ -47,7 +46,6 @@ class PageSide:
         regrade: Is called when an app gets something else from now on.
         keeping: Says what holds now, if it cannot be kept.
         undo: What undoes veils for the participant's eyes.
-        now: Monotonic seconds.
 
     Attributes:
         closing: Whether all streams are to end.
@@ -62,11 +60,10 @@ class PageSide:
         regrade: Callable[[str], None],
         keeping: Keeping,
         undo: Undo | None = None,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._hub, self._memory, self._log = hub, memory, log
         self._regrade, self._keeping = regrade, keeping
-        self._capabilities = Keys(RAW_S, now)
+        self._capabilities = Keys(RAW_S)
         self._open: list[Trails] = []
         self._views = count(1)
         self.undoing = Undoing(hub, undo, log)
@@ -87,12 +84,12 @@ class PageSide:
         if output is not None and output not in known:
             raise InputError(f"there is no output {output!r}", hint=f"known: {', '.join(known)}; null for the policy's")
         wish = cast("Output | None", output)
-        less = tells_less(self._hub.allowed(app, wish), self._hub.output_of(app))
+        less = tells_less(self._hub.allowed(app, wish), self._hub.seat_of(app).output)
         if less:
             self._choose(app, wish)
         kept = self._memory.rules
         try:
-            with self._keeping(f"{app!r} gets {self._hub.output_of(app)}"):
+            with self._keeping(f"{app!r} gets {self._hub.seat_of(app).output}"):
                 self._memory.ruled(app, wish)
         except OutputError:
             if not less:

@@ -52,6 +52,11 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
+    def from_here(self) -> Address:
+        """Under which address this machine itself reaches it, where it is all of its addresses."""
+        return Address({"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host), self.port)  # noqa: S104
+
+    @property
     def is_local(self) -> bool:
         """Whether it is reached from this machine alone; a name other than ``localhost`` may be anywhere."""
         try:

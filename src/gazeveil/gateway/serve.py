@@ -63,7 +63,6 @@ class Gateway:
         policy: Policy,
         log: Log,
         *,
-        noise: NoiseSource | None = None,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
         undo: Undo | None = None,
@@ -78,7 +77,7 @@ class Gateway:
         self.meters = Meters()
         self.hub = Hub(
             policy,
-            noise=noise or NoiseSource.secure(),
+            noise=NoiseSource.secure(),
             now=time.monotonic(),
             wall=lambda: datetime.now(UTC),
             log=self.log,
@@ -282,7 +281,7 @@ class Gateway:
 
     def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
         tracker = self.policy.tracker(app.tracker)
-        output = self.hub.output_of(app.name)
+        output = self.hub.seat_of(app.name).output
         areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
             tracker.plane, app.rate_hz, output, areas, app.name,

@@ -29,7 +29,7 @@ _BEAT_S = 0.005
 _BLOCK_S = 1.0
 
 
-def recording_of(path: Path | str, geometry: Geometry | None = None, *, format_name: str | None = None) -> Recording:
+def recording_of(path: Path | str, geometry: Geometry) -> Recording:
     """Return the first recording of a file, in the viewing plane's unit.
 
     Raises:
@@ -37,12 +37,10 @@ def recording_of(path: Path | str, geometry: Geometry | None = None, *, format_n
     """
     from gazeveil.gaze.reading import read  # noqa: PLC0415  (polars loads on use)
 
-    options = {} if geometry is None else {"geometry": geometry}
-    recordings = read(path, format=format_name, **options).recordings
+    recordings = read(path, geometry=geometry).recordings
     if not recordings or not len(recordings[0].t):
         raise InputError(f"there is no gaze in {path}", hint="`gazeveil info` says what a file holds")
-    first = recordings[0]
-    return first if geometry is None else first.to(geometry.unit)
+    return recordings[0].to(geometry.unit)
 
 
 def replayed(recording: Recording, *, loop: bool = True) -> Iterator[RawSample]:
@@ -74,14 +72,14 @@ def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> It
         yield from map(RawSample, block.t.tolist(), block.x.tolist(), block.y.tolist())
 
 
-def moments(samples: Iterator[RawSample], *, speed: float = 1.0, beat_s: float = _BEAT_S) -> Iterator[Moment]:
+def moments(samples: Iterator[RawSample], *, speed: float = 1.0) -> Iterator[Moment]:
     """Gather samples that come within one beat: when they are due, in seconds since the start."""
     first: float | None = None
     due = 0.0
     waiting: list[RawSample] = []
     for sample in samples:
         first = sample.t if first is None else first
-        at = math.ceil((sample.t - first) / speed / beat_s) * beat_s
+        at = math.ceil((sample.t - first) / speed / _BEAT_S) * _BEAT_S
         if waiting and at > due:
             yield due, waiting
             waiting = []

@@ -64,17 +64,7 @@ class AppOutlet(CountedOutlet):
         Raises:
             InputError: If the port is taken or the address is not this machine's.
         """
-        loop = asyncio.get_running_loop()
-        try:
-            self._server = await loop.create_server(
-                lambda: _AppConnection(self), host, port,
-                ssl=tls, ssl_handshake_timeout=None if tls is None else HANDSHAKE_S,
-            )  # fmt: skip
-        except OSError as error:
-            raise InputError(
-                f"app {self.shown.name!r} cannot listen on {host}:{port}: {error.strerror or error}",
-                hint="`gazeveil doctor POLICY` says which ports are taken",
-            ) from error
+        self._server = await listening(f"app {self.shown.name!r}", lambda: _AppConnection(self), host, port, tls)
 
     @property
     def is_watched(self) -> bool:
@@ -84,7 +74,7 @@ class AppOutlet(CountedOutlet):
     @property
     def port(self) -> int:
         """The port that apps connect to."""
-        return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
+        return port_of(self._server)
 
     def show(self, veiled: Veiled) -> None:
         """Give one veiled thing to every connection; it leaves with the next `flush`."""
@@ -345,11 +335,9 @@ class _AppConnection(asyncio.Protocol):
 class TrackerLink(CalledLink):
     """A tracker on TCP: calls it, listens, and calls again when it is gone."""
 
-    def __init__(
-        self, make: Callable[[], Source], host: str, port: int, *, tls: ssl.SSLContext | None = None, **given: Any
-    ) -> None:
+    def __init__(self, make: Callable[[], Source], host: str, port: int, **given: Any) -> None:
         super().__init__(**given)
-        self._make, self._host, self._port, self._tls = make, host, port, tls
+        self._make, self._host, self._port = make, host, port
 
     async def _listen(self) -> str:
         try:
@@ -371,7 +359,7 @@ class TrackerLink(CalledLink):
 
     async def _call(self, connection: TrackerConnection, port: int) -> None:
         async with asyncio.timeout(CALL_S):
-            await asyncio.get_running_loop().create_connection(lambda: connection, self._host, port, ssl=self._tls)
+            await asyncio.get_running_loop().create_connection(lambda: connection, self._host, port)
 
 
 class TrackerConnection(asyncio.Protocol):
@@ -457,6 +445,34 @@ class TrackerConnection(asyncio.Protocol):
         if not self._over.done():
             self._over.set_result(why)
         self.close()
+
+
+async def listening(
+    who: str, make: Callable[[], asyncio.Protocol], host: str, port: int, tls: ssl.SSLContext | None
+) -> asyncio.Server:
+    """Return a server that listens.
+
+    Raises:
+        InputError: If the port is taken or the address is not this machine's.
+    """
+    wait = None if tls is None else HANDSHAKE_S
+    try:
+        return await asyncio.get_running_loop().create_server(make, host, port, ssl=tls, ssl_handshake_timeout=wait)
+    except OSError as error:
+        raise cannot_listen(who, host, port, error) from error
+
+
+def cannot_listen(who: str, host: str, port: int, error: OSError) -> InputError:
+    """Return the error for a port that is taken, or an address that is not this machine's."""
+    return InputError(
+        f"{who} cannot listen on {host}:{port}: {error.strerror or error}",
+        hint="`gazeveil doctor POLICY` says which ports are taken",
+    )
+
+
+def port_of(server: asyncio.Server | None) -> int:
+    """Return the port of a server; 0 while it does not listen."""
+    return int(server.sockets[0].getsockname()[1]) if server and server.sockets else 0
 
 
 def _keep_alive(transport: Any) -> None:

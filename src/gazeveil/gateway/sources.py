@@ -24,7 +24,7 @@ from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.inlets import Inlet
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.policy import MOUSE, Policy, TrackerSetting
+from gazeveil.gateway.policy import MOUSE, Address, Policy, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.sockets import TrackerLink
@@ -100,7 +100,8 @@ class Sources:
         if wanted.kind == MOUSE and wanted.inlet is not None:
             inlet = self._inlets[name]
             scheme = "ws" if wanted.inlet.tls is None else "wss"
-            told |= {"url": f"{scheme}://{_reached(wanted.inlet.listen.host)}:{inlet.port}", "token": inlet.token}
+            at = Address(wanted.inlet.listen.host, inlet.port).from_here
+            told |= {"url": f"{scheme}://{at}", "token": inlet.token}
         return told
 
     async def close(self) -> None:
@@ -234,9 +235,3 @@ def _beside(tracker: TrackerSetting, declared: Mapping[str, frozenset[str]]) -> 
     if tracker.protocol not in PROTOCOLS.names():
         return frozenset()
     return PROTOCOLS[tracker.protocol].knows & declared[tracker.name]
-
-
-def _reached(host: str) -> str:
-    """Return under which name this machine itself reaches an address that it listens on."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (compared with, not bound)
-    return f"[{name}]" if ":" in name else name

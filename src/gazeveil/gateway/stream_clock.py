@@ -48,12 +48,13 @@ class StreamClock:
     """The stream time of one tracker.
 
     Attributes:
+        last: The latest stream time; None before the first sample.
         filled: Until when it was filled up while the tracker was silent; samples from before that come too late.
         pace: The usual step between two samples, in seconds of stream time; time stamps are public.
     """
 
     __slots__ = (
-        "_last", "_lead", "_offset", "_seen", "_speed", "filled", "no_time", "pace", "ran_ahead", "ran_back",
+        "_lead", "_offset", "_seen", "_speed", "filled", "last", "no_time", "pace", "ran_ahead", "ran_back",
     )  # fmt: skip
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -63,18 +64,13 @@ class StreamClock:
             speed: How many seconds of device time a second of the machine's clock stands for; not 1 in a replay.
         """
         self._speed = speed
-        self._last: float | None = None
+        self.last: float | None = None
         self._offset = 0.0
         self._seen = 0.0
         self._lead = 0.0
         self.filled = -math.inf
         self.pace = 1.0 / 60.0
         self.ran_back = self.ran_ahead = self.no_time = 0
-
-    @property
-    def last(self) -> float | None:
-        """The latest stream time; None before the first sample."""
-        return self._last
 
     @property
     def faults(self) -> ClockFaults:
@@ -95,9 +91,9 @@ class StreamClock:
         if not is_time:
             self.no_time += 1
             return None
-        last = self._last
+        last = self.last
         if last is None:
-            self._last, self._seen = t, now
+            self.last, self._seen = t, now
             return t
         passed = (now - self._seen) * self._speed
         if passed < 0.0:
@@ -128,19 +124,19 @@ class StreamClock:
         if FASTEST_S <= step <= SLOWEST_S:
             self.pace += LEARNS * (step - self.pace)
         self._lead = lead
-        self._last = moment
+        self.last = moment
         return moment
 
     def reads(self, now: float) -> float | None:
         """Return what the clock shows at a moment of the machine's, if the tracker goes on; None before it began."""
-        return None if self._last is None else self._last + max(now - self._seen, 0.0) * self._speed
+        return None if self.last is None else self.last + max(now - self._seen, 0.0) * self._speed
 
     def fill(self, now: float) -> Iterator[float]:
         """Yield the moments that the tracker left out, up to now by the machine's clock, one after the other."""
-        if self._last is None:
+        if self.last is None:
             return
-        until = self._last + (now - self._seen) * self._speed
-        moment = max(self._last, self.filled) + self.pace
+        until = self.last + (now - self._seen) * self._speed
+        moment = max(self.last, self.filled) + self.pace
         while moment <= until:
             self.filled = moment
             yield moment

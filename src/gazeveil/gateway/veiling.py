@@ -166,11 +166,6 @@ class LiveVeil:
         self._until_t = self._until_now = -math.inf
         self.points = 0
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """The guarantee that the stream keeps; none if the noise is not secure."""
-        return self.veil.guarantee
-
     def is_quiet(self, t: float, now: float) -> bool:
         """Whether the quiet start is not over at a sample, which counts from the first one that is asked about."""
         if self._began is None:
@@ -219,13 +214,12 @@ class LiveVeil:
 class Feed(ABC):
     """What one app gets of veiled points."""
 
-    __slots__ = ("_due", "_edge", "_period", "beside", "shown")
+    __slots__ = ("_due", "_edge", "_period", "beside")
 
     def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float) -> None:
         self._edge = edge
         self._period = 1.0 / rate_hz
         self._due = -math.inf
-        self.shown = 0
         self.beside: frozenset[str] = frozenset()
 
     @abstractmethod
@@ -262,7 +256,6 @@ class _Samples(Feed):
         self._due = due + period if t < due + period else t + period
         if self._edge is not None:
             x, y = self._edge(x, y)
-        self.shown += 1
         if self.beside:
             show(_sample(t, x, y, head if HEAD in self.beside else None, _declared(eyes, self.beside)))
         else:
@@ -270,11 +263,11 @@ class _Samples(Feed):
 
 
 class _Fixations(Feed):
-    __slots__ = ("_geometry", "_stream")
+    __slots__ = ("_count", "_geometry", "_stream")
 
     def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float, geometry: Geometry) -> None:
         super().__init__(edge, rate_hz)
-        self._geometry = geometry
+        self._geometry, self._count = geometry, 0
         self._stream = DETECTORS["idt"]().start(geometry)
 
     def give(
@@ -283,8 +276,8 @@ class _Fixations(Feed):
         for event in self._stream.push(t, x, y):
             if event.kind == "fixation":
                 at = self._edge(event.x, event.y) if self._edge is not None else (event.x, event.y)
-                self.shown += 1
-                show(_fixation(event.offset, *at, event.offset - event.onset, self.shown))
+                self._count += 1
+                show(_fixation(event.offset, *at, event.offset - event.onset, self._count))
 
     def forget(self) -> None:
         super().forget()
@@ -309,7 +302,6 @@ class _Hits(Feed):
         name = next((name for name, inside in self._areas if inside(x, y)), "")
         if name != self._last:
             self._last = name
-            self.shown += 1
             show(_hit(t, name))
 
     def forget(self) -> None:

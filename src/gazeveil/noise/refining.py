@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import add
 
 from gazeveil.noise._parameters import believable
 from gazeveil.noise.intervals import Interval, Undetermined, cos_sin_turns
@@ -70,7 +72,7 @@ def radial(scale: Fraction, centre: Sequence[Fraction]) -> Recipe:
         bits = uniforms[0].bits
         exponentials = [uniform.minus_log() for uniform in uniforms[:dimension]]
         angles = [cos_sin_turns(turns) for turns in uniforms[dimension:]]
-        length = Interval.of(scale, bits) * _sum(exponentials)
+        length = Interval.of(scale, bits) * reduce(add, exponentials)
         if dimension == 2:
             shares = [Interval.of(1, bits)]
         else:
@@ -78,20 +80,13 @@ def radial(scale: Fraction, centre: Sequence[Fraction]) -> Recipe:
             if dimension % 2:
                 cosine = angles[-1][0]
                 squares[-1] = squares[-1] * _square(cosine)
-            norm = _sum(squares)
+            norm = reduce(add, squares)
             shares = [(exponential / norm).sqrt() for exponential in exponentials[:pairs]]
         return [
             Interval.of(centre[i], bits) + length * shares[i // 2] * angles[i // 2][i % 2] for i in range(dimension)
         ]
 
     return recipe
-
-
-def _sum(intervals: Sequence[Interval]) -> Interval:
-    total = intervals[0]
-    for interval in intervals[1:]:
-        total = total + interval
-    return total
 
 
 def _square(value: Interval) -> Interval:

@@ -20,7 +20,7 @@ from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.pixels import Pixels
 from gazeveil.scene.radii import Radii, radii
 from gazeveil.scene.regions import Regions, as_array, diagonal, overlaps
-from gazeveil.scene.window import LONGEST_S, window_of
+from gazeveil.scene.window import window_of
 
 _SCENES = 64
 """Scenes that are remembered for the window."""
@@ -57,7 +57,6 @@ class SceneContext:
         height: Its height, in the same unit.
         finder: What finds regions in keyframes; without one only boxes can be given.
         detector: What finds keyframes.
-        longest_s: The longest window that is asked for.
     """
 
     def __init__(
@@ -67,21 +66,15 @@ class SceneContext:
         finder: Finder | None = None,
         *,
         detector: KeyframeDetector | None = None,
-        longest_s: float = LONGEST_S,
     ) -> None:
         diagonal(width, height)
         self.width, self.height = width, height
         self.finder = finder
         self.detector = detector or KeyframeDetector()
-        self.longest_s = longest_s
         self.reading: Reading | None = None
         self._began: float | None = None
         self._count = 0
         self._lengths: deque[float] = deque(maxlen=_SCENES)
-
-    def due(self, t: float) -> bool:
-        """Whether a frame of this time would be looked at."""
-        return self.detector.due(t)
 
     def see(self, t: float, frame: Pixels) -> Reading | None:
         """Look at a frame. Regions are sought in keyframes alone; between them the window may still grow.
@@ -95,7 +88,7 @@ class SceneContext:
         """
         if self.finder is None:
             raise InputError("there is nothing to find regions with", hint="make the context with a finder")
-        if not self.due(t):
+        if not self.detector.due(t):
             return None
         if self.detector.see(t, frame) is None:
             return self._goes_on(t, None)
@@ -132,7 +125,7 @@ class SceneContext:
             begins,
             regions,
             known or radii(regions, self.width, self.height),
-            window_of([*self._lengths, so_far], shortest=self.detector.pace.every_s, longest=self.longest_s),
+            window_of([*self._lengths, so_far], shortest=self.detector.pace.every_s),
         )
         return self.reading
 

@@ -126,7 +126,7 @@ def survey(
         raise InputError("there are no frames to look at")
     scenes[-1] = replace(scenes[-1], ends=max(last, seconds or 0.0))
     lengths = [scene.seconds for scene in scenes]
-    window = window_of(lengths, shortest=context.detector.pace.every_s, longest=context.longest_s)
+    window = window_of(lengths, shortest=context.detector.pace.every_s)
     return Film(*shape, looks, stills.given_to(scenes), window, _typical(scenes))
 
 

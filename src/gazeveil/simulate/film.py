@@ -48,28 +48,6 @@ class Shot:
         return np.roll(self.picture, -moved, axis=1) if moved else self.picture
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """What happens in a film: a cut at a moment, a fade or a pan for a while."""
-
-    kind: str
-    begins: float
-    ends: float
-
-
-def transitions(shots: Sequence[Shot]) -> list[Transition]:
-    """Return what happens in a film, in the order of time; a shot that comes by a cut and pans is both."""
-    found, begins = [], 0.0
-    for number, shot in enumerate(shots):
-        if number:
-            kind = "fade" if shot.fade_s else "cut"
-            found.append(Transition(kind, begins, begins + shot.fade_s))
-        if shot.pan:
-            found.append(Transition("pan", begins, begins + shot.seconds))
-        begins += shot.seconds
-    return found
-
-
 def play(
     shots: Sequence[Shot], *, rate: float = 25.0, noise: float = 3.0, seed: int = 1
 ) -> Iterator[tuple[float, Pixels]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -104,21 +104,11 @@ class UserStudy:
                     planned.append(("trial", {**told, "seed": seed, "repeat": repeat, "seconds": self.trial.seconds}))
                 planned += [("form", {**told, "form": form}) for form in self.forms]
         if self.free:
-            told = {
-                "condition": "free",
-                "mechanism": "free",
-                "strength": "free",
-                "app": self.free,
-                "control": controls[-1],
-            }
+            told = {**_named(StudyCondition("free", "free", "free", self.free)), "control": controls[-1]}
             planned.append(("free", {**told, "seed": f"{self.key}/free", "repeat": 1, "seconds": self.free_s}))
         planned += [("form", {"form": form, "control": "", "condition": ""}) for form in self.last_forms]
         planned.append(("done", {}))
         return [Step(index, kind, details) for index, (kind, details) in enumerate(planned)]
-
-    def rules(self) -> dict[str, Any]:
-        """Return what the game must know of trials."""
-        return asdict(self.trial)
 
 
 def _named(condition: StudyCondition) -> dict[str, Any]:

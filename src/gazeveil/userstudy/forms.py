@@ -167,23 +167,25 @@ FORMS = {
 }  # fmt: skip
 
 
+_PSSUQ_PARTS = {
+    "sysuse": {"sysuse": (0, 8)},
+    "pssuq-19": {"sysuse": (0, 8), "infoqual": (8, 15), "interqual": (15, 18), "pssuq": (0, 19)},
+    "pssuq-16": {"sysuse": (0, 6), "infoqual": (6, 12), "interqual": (12, 15), "pssuq": (0, 16)},
+}
+
+
 def scores(form: str, answers: list[Any]) -> dict[str, float]:
     """Return the measures of a form's answers, by name. Items that were left out do not count.
 
     PSSUQ counts from 1, "strongly agree"; here 7 is best, so that more is better as in the other scales.
     """
     given = list(answers)
-    if form in ("sysuse", "pssuq-19"):
+    if form in _PSSUQ_PARTS:
         parts = {
-            "sysuse": given[:8],
-            "infoqual": given[8:15],
-            "interqual": given[15:18],
-            "pssuq": given if len(given) > 8 else [],
+            name: [answer for answer in given[slice(*part)] if answer is not None]
+            for name, part in _PSSUQ_PARTS[form].items()
         }
-        return {name: _turned(part) for name, part in parts.items() if _answered(part)}
-    if form == "pssuq-16":
-        parts = {"sysuse": given[:6], "infoqual": given[6:12], "interqual": given[12:15], "pssuq": given}
-        return {name: _turned(part) for name, part in parts.items() if _answered(part)}
+        return {name: 8 - sum(part) / len(part) for name, part in parts.items() if part}
     if form == "nasa-tlx":
         return {"tlx": sum((answer - 1) * 5 for answer in given) / len(given)}
     if form == "sus":
@@ -193,15 +195,6 @@ def scores(form: str, answers: list[Any]) -> dict[str, float]:
     if form == "privacy":
         return dict(zip(("privacy-matters", "would-use", "would-trade"), map(float, given), strict=True))
     return {}
-
-
-def _answered(part: list[Any]) -> list[int]:
-    return [answer for answer in part if answer is not None]
-
-
-def _turned(part: list[Any]) -> float:
-    answered = _answered(part)
-    return 8 - sum(answered) / len(answered)
 
 
 def form_of(details: Mapping[str, Any]) -> Form:

@@ -12,11 +12,13 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from importlib import resources
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError
+from gazeveil.gateway._control_guard import whole
 from gazeveil.gateway._page_files import PageFiles
 from gazeveil.gateway.control import LocalServer
 from gazeveil.gateway.policy import LOOPBACK, read_policy
@@ -72,7 +74,7 @@ class Desk:
         """Return what everyone may know before they consent."""
         study = self.study
         texts = {language: path.read_text(encoding="utf-8") for language, path in study.consent.items()}
-        return {"name": study.name, "languages": list(study.languages), "consent": texts, "rules": study.rules()}
+        return {"name": study.name, "languages": list(study.languages), "consent": texts, "rules": asdict(study.trial)}
 
     def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Begin or go on, if the participant agrees; else nothing is kept, not even that they were there."""
@@ -190,14 +192,9 @@ def study_app(desk: Desk, hosts: frozenset[str]) -> Any:
 async def _body(request: Any) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise InputError("what is sent must be JSON")
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            raise InputError(f"at most {MOST_BYTES:,} bytes are taken at once")
-        parts.append(part)
+    sent = await whole(request, MOST_BYTES, InputError(f"at most {MOST_BYTES:,} bytes are taken at once"))
     try:
-        found = json.loads(b"".join(parts), parse_constant=_no_number)
+        found = json.loads(sent, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise InputError("what is sent must be JSON") from None
     if not isinstance(found, dict):

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -69,16 +67,8 @@ class GatewayProcess:
         while True:
             began = time.monotonic()
             with self.log.open("ab") as log:
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    "-m",
-                    "gazeveil",
-                    "serve",
-                    str(self.policy),
-                    "--create-ledger",
-                    stdout=log,
-                    stderr=log,
-                )
+                command = [sys.executable, "-m", "gazeveil", "serve", str(self.policy), "--create-ledger"]
+                process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log)
             self.pid, self.starts = process.pid, self.starts + 1
             try:
                 code = await process.wait()
@@ -121,8 +111,3 @@ async def until_stopped() -> None:
     stop = asyncio.Event()
     with called_on(dict.fromkeys(STOP, stop.set)):
         await stop.wait()
-
-
-def kill_gateway(gateway: GatewayProcess) -> None:
-    """End the gateway as a crash does: for trying out that nothing is lost."""
-    os.kill(gateway.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # on Windows the latter is as sudden

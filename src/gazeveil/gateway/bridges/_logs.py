@@ -20,6 +20,7 @@ from typing import Final
 from gazeveil.errors import OptionError, WireError
 from gazeveil.gateway.bridge import NOWHERE, Bridge, Point
 from gazeveil.gateway.protocol import MOST_WAITING
+from gazeveil.gateway.protocols._numbers import number
 from gazeveil.gateway.sample import EyeGeometry, RawSample
 from gazeveil.gaze import directions
 from gazeveil.gaze.formats._columns import Columns
@@ -171,8 +172,5 @@ def _cells(line: bytes, delimiter: str) -> list[str]:
 
 
 def _number(text: str) -> float:
-    try:
-        value = float(text) if len(text) < 60 else math.nan
-    except ValueError:
-        return math.nan
+    value = number(text) if len(text) < 60 else math.nan
     return value if math.isfinite(value) else math.nan

@@ -11,9 +11,8 @@ import contextlib
 from typing import Any, Final
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, broken, point_of, refused, vendors
+from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, broken, moment_of, point_of, refused, vendors
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocols._numbers import seconds
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "Beam Eye Tracker"
@@ -47,9 +46,7 @@ class Beam(Bridge):
                 return []
             self._began = True
             user = self._api.get_latest_tracking_state_set().user_state()
-            t = seconds(user.timestamp_in_seconds.value)
-            if t is None:
-                raise WireError(f"{TITLE}: a sample has no time")
+            t = moment_of(TITLE, user.timestamp_in_seconds.value)
             if t == self._last:
                 return []
             self._last = t

@@ -23,12 +23,12 @@ from gazeveil.gateway.bridge import (
     Point,
     broken,
     mean_of,
+    moment_of,
     point_of,
     refused,
     vendors,
 )
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocols._numbers import seconds
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "EyeLink"
@@ -108,9 +108,7 @@ class EyeLink(Bridge):
 
 
 def _sample(sample: Any) -> RawSample:
-    t = seconds(sample.getTime(), 1e3)
-    if t is None:
-        raise WireError(f"{TITLE}: a sample has no time")
+    t = moment_of(TITLE, sample.getTime(), 1e3)
     left = _eye(sample.getLeftEye()) if sample.isLeftSample() else NOWHERE
     right = _eye(sample.getRightEye()) if sample.isRightSample() else NOWHERE
     return RawSample(t, *mean_of(left, right))

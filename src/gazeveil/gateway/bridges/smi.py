@@ -16,8 +16,8 @@ import socket
 from typing import Final
 
 from gazeveil.errors import OptionError, WireError
-from gazeveil.gateway.bridge import BRIDGES, MOST_AT_ONCE, NOWHERE, Bridge, BridgeKind, Point, mean_of
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.bridge import BRIDGES, MOST_AT_ONCE, NOWHERE, Bridge, BridgeKind, Point, mean_of, moment_of
+from gazeveil.gateway.protocols._numbers import coordinate, number
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "SMI iView X"
@@ -85,19 +85,10 @@ def samples_in(data: bytes) -> list[RawSample]:
     eyes = _EYES.get(words[1], 0) if len(words) > 1 else 0
     if not eyes or len(words) != 3 + 2 * eyes:
         raise WireError(f"{TITLE}: a sample is not in the format that was asked for")
-    t, *sides = (_number(word) for word in words[2:])
-    moment = seconds(t, 1e6)
-    if moment is None:
-        raise WireError(f"{TITLE}: a sample has no time")
+    t, *sides = (number(word) if len(word) < 40 else math.nan for word in words[2:])
+    moment = moment_of(TITLE, t, 1e6)
     points = [_point(sides[eye], sides[eyes + eye]) for eye in range(eyes)]
     return [RawSample(moment, *mean_of(points[0], points[-1]))]
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word) if len(word) < 40 else math.nan
-    except ValueError:
-        return math.nan
 
 
 def _point(x: float, y: float) -> Point:

@@ -15,8 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import MissingExtra, WireError
-from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, point_of
-from gazeveil.gateway.protocols._numbers import seconds
+from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, moment_of, point_of
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "Tobii Eye Tracker 5 (Stream Engine)"
@@ -104,10 +103,7 @@ class TobiiStream(Bridge):
 
 
 def _sample(t: int, valid: bool, x: float, y: float) -> RawSample:
-    moment = seconds(t, 1e6)
-    if moment is None:
-        raise WireError(f"{TITLE}: a sample has no time")
-    return RawSample(moment, *(point_of((x, y)) if valid else NOWHERE))
+    return RawSample(moment_of(TITLE, t, 1e6), *(point_of((x, y)) if valid else NOWHERE))
 
 
 def _listed(urls: list[bytes]) -> str:

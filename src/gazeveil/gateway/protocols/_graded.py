@@ -1,13 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A sink that takes one kind of veiled thing, the one its policy grants, and refuses the others."""
+"""Sinks that take one kind of veiled thing, the one their policy grants, and refuse the others.
+
+So an app that may have only names of areas gets no points by mistake.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from gazeveil.errors import PrivacyError
-from gazeveil.gateway.protocol import Shown, Sink
-from gazeveil.gateway.protocols._carries import CARRIES
-from gazeveil.gateway.sample import Veiled
+from gazeveil.gateway.protocol import Output, Shown, Sink
+from gazeveil.gateway.sample import Veiled, VeiledFixation, VeiledHit, VeiledSample
+
+CARRIES: Final[Mapping[Output, type[Veiled]]] = {
+    "samples": VeiledSample,
+    "fixations": VeiledFixation,
+    "hits": VeiledHit,
+}
 
 
 class GradedSink(Sink):

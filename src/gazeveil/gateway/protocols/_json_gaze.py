@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,7 @@ from gazeveil.errors import GeometryError, WireError
 from gazeveil.gateway.fields import ARRIVAL, Fields
 from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._headset_json import NOTHING, Headset, beside, pointing
 from gazeveil.gateway.protocols._json_paths import ABSENT, at, path_of
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
@@ -91,6 +93,37 @@ class JsonWriter:
     def end(self, reason: str) -> bytes:
         """Return the message that nothing more comes, and why."""
         return _write(type="end", reason=reason)
+
+
+class JsonSink(GradedSink):
+    """A sink that speaks in these messages; what carries them is its own."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown)
+        self._writer = JsonWriter(shown)
+
+    def regrade(self, shown: Shown) -> None:
+        """Greet the app again: something else comes from now on."""
+        super().regrade(shown)
+        self._writer = JsonWriter(shown)
+        self._send(self._writer.hello())
+
+    def silence(self, now: float) -> None:
+        """Say that there is no gaze at present."""
+        self._send(self._writer.silence())
+
+    def _sample(self, veiled: VeiledSample, now: float) -> None:
+        self._send(self._writer.sample(veiled))
+
+    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
+        self._send(self._writer.fixation(veiled))
+
+    def _hit(self, veiled: VeiledHit, now: float) -> None:
+        self._send(self._writer.hit(veiled))
+
+    @abstractmethod
+    def _send(self, message: bytes) -> None:
+        """Queue a message, if the app can hear it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,14 @@ MOST_SECONDS: Final = 1e11
 """Three thousand years."""
 
 
+def number(text: str | bytes) -> float:
+    """Return the number that a text is, NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def coordinate(value: object) -> float:
     """Return a coordinate, NaN for whatever is no number, not finite or out of all proportion."""
     if type(value) is not float and type(value) is not int:

@@ -335,10 +335,7 @@ PROTOCOLS.register("eyetribe")(
             **dict.fromkeys(("acd", "ad", "adl", "adr", "mepix", "mep", "mepl", "mepr"), "part of calibresult"),
             **dict.fromkeys(("asdp", "asd", "asdl", "asdr"), "part of calibresult"),
             "screenindex": _CONSTANT,
-            "screenresw": "the screen, from the policy",
-            "screenresh": "the screen, from the policy",
-            "screenpsyw": "the screen, from the policy",
-            "screenpsyh": "the screen, from the policy",
+            **dict.fromkeys(("screenresw", "screenresh", "screenpsyw", "screenpsyh"), "the screen, from the policy"),
         },
         withheld={
             "raw and avg of the tracker": "gaze before the veil, and a smoothed copy of it",

@@ -20,7 +20,7 @@ from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._dotnet import Strings, packed
 from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate
+from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, number
 from gazeveil.gateway.protocols._websocket_text import TextClient, TextServer
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 
@@ -49,13 +49,11 @@ class GazePointerSource(Source):
     Args:
         plane: Where gaze lies; it must know its pixels.
         dialect: Which of the two to speak; a GazePointer understands both at the same port.
-        key: The application key.
     """
 
-    def __init__(self, plane: Plane, dialect: Dialect = "tcp", key: str = APP_KEY) -> None:
+    def __init__(self, plane: Plane, dialect: Dialect = "tcp") -> None:
         super().__init__(plane)
         self._size = plane.pixels
-        self._key = key
         self._texts = TextClient(LONGEST_RECORD) if dialect == "websocket" else Strings(LONGEST_RECORD)
         self._read = _read_json if dialect == "websocket" else _read_xml
         self._welcome = False
@@ -64,10 +62,10 @@ class GazePointerSource(Source):
         """Name the key."""
         if isinstance(self._texts, TextClient):
             self._texts.open()
-            self._texts.send(self._key)
+            self._texts.send(APP_KEY)
             self._out += self._texts.to_send()
         else:
-            self._out += b"xml" + packed(self._key)
+            self._out += b"xml" + packed(APP_KEY)
 
     def received(self, data: bytes, now: float) -> list[RawSample]:
         """Take bytes and return the samples of whole records, each at the time it came."""
@@ -178,7 +176,7 @@ def _read_xml(text: str) -> tuple[float, float]:
     x, y = _GAZE_X.search(text), _GAZE_Y.search(text)
     if x is None or y is None:
         raise WireError("expected a record with a point, found something else")
-    return _number(x[1]), _number(y[1])
+    return coordinate(number(x[1])), coordinate(number(y[1]))
 
 
 def _read_json(text: str) -> tuple[float, float]:
@@ -189,13 +187,6 @@ def _read_json(text: str) -> tuple[float, float]:
     if not isinstance(record, dict) or "GazeX" not in record or "GazeY" not in record:
         raise WireError("expected a record with a point, found something else")
     return coordinate(record["GazeX"]), coordinate(record["GazeY"])
-
-
-def _number(text: str) -> float:
-    try:
-        return coordinate(float(text))
-    except ValueError:
-        return math.nan
 
 
 PROTOCOLS.register("gazepointer")(

@@ -9,17 +9,9 @@ from typing import Final
 from gazeveil.errors import WireError
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
-from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._json_gaze import (
-    LEAVES,
-    MOST_BYTES,
-    WITHHELD,
-    JsonFields,
-    JsonReader,
-    JsonWriter,
-)
-from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Source
+from gazeveil.gateway.protocols._json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
+from gazeveil.gateway.sample import RawSample
 
 _TOO_LONG: Final = f"a line is longer than {MOST_BYTES:,} bytes"
 
@@ -58,22 +50,12 @@ class JsonLinesSource(Source):
         return samples
 
 
-class JsonLinesSink(GradedSink):
+class JsonLinesSink(JsonSink):
     """Writes one JSON object a line, the first of which says what comes."""
-
-    def __init__(self, shown: Shown) -> None:
-        super().__init__(shown)
-        self._writer = JsonWriter(shown)
 
     def connected(self, now: float) -> None:
         """Greet the app."""
-        self._line(self._writer.hello())
-
-    def regrade(self, shown: Shown) -> None:
-        """Greet the app again: something else comes from now on."""
-        super().regrade(shown)
-        self._writer = JsonWriter(shown)
-        self._line(self._writer.hello())
+        self._send(self._writer.hello())
 
     def received(self, data: bytes, now: float) -> None:
         """Take what an app says, which is nothing.
@@ -86,25 +68,12 @@ class JsonLinesSink(GradedSink):
         if data.strip():
             raise WireError("an app has nothing to say in this protocol")
 
-    def _sample(self, veiled: VeiledSample, now: float) -> None:
-        self._line(self._writer.sample(veiled))
-
-    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
-        self._line(self._writer.fixation(veiled))
-
-    def _hit(self, veiled: VeiledHit, now: float) -> None:
-        self._line(self._writer.hit(veiled))
-
-    def silence(self, now: float) -> None:
-        """Say that there is no gaze at present."""
-        self._line(self._writer.silence())
-
     def end(self, reason: str, now: float) -> None:
         """Say why nothing more comes."""
-        self._line(self._writer.end(reason))
+        self._send(self._writer.end(reason))
         self.ended = True
 
-    def _line(self, message: bytes) -> None:
+    def _send(self, message: bytes) -> None:
         if not self.ended:
             self._out += message
             self._out += b"\n"

@@ -19,7 +19,7 @@ from gazeveil.errors import GeometryError, MissingExtra, PrivacyError, WireError
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
-from gazeveil.gateway.protocols._carries import CARRIES
+from gazeveil.gateway.protocols._graded import CARRIES
 from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._neon_status import CAMERAS, version_for
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
@@ -68,7 +68,7 @@ class Description:
         Raises:
             MissingExtra: If pylsl or liblsl is not there.
         """
-        pylsl = _pylsl()
+        pylsl = liblsl()
         info = pylsl.StreamInfo(
             self.name, self.type, len(self.channels), pylsl.IRREGULAR_RATE, self.format, self.source_id
         )
@@ -300,9 +300,15 @@ def _degrees(right: float, down: float, ahead: float) -> Point:
     return math.degrees(math.atan2(right, ahead)), math.degrees(math.atan2(down, math.hypot(right, ahead)))
 
 
-def _pylsl() -> Any:
+def liblsl() -> Any:
+    """Return ``pylsl``, which loads liblsl.
+
+    Raises:
+        MissingExtra: If either is not there.
+    """
     try:
         import pylsl  # noqa: PLC0415
+        import pylsl.util  # noqa: PLC0415
     except (ImportError, RuntimeError):  # pylsl raises the latter where liblsl is not found
         raise MissingExtra("pylsl", "live", "Lab Streaming Layer") from None
     return pylsl

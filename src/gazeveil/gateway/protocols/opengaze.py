@@ -18,7 +18,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._fixating import Fixating
 from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._lines import Lines
-from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, seconds
+from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, number, seconds
 from gazeveil.gateway.protocols._opengaze_calibration import FIVE, LONGEST, Calibration
 from gazeveil.gateway.protocols._xml import element, escaped, may_be_repeated
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
@@ -110,19 +110,19 @@ class OpenGazeSource(Source):
         if name == "NACK" and what == _DATA:
             raise WireError("the tracker refuses to send data")
         if name == "ACK" and what == "TIME_TICK_FREQUENCY":
-            frequency = _number(attributes.get("FREQ", ""))
+            frequency = number(attributes.get("FREQ", ""))
             self._frequency = frequency if 0 < frequency < math.inf else math.nan
 
     def _sample(self, record: dict[str, str]) -> RawSample | None:
         if "TIME" in record:
-            t = seconds(_number(record["TIME"]))
+            t = seconds(number(record["TIME"]))
         else:
-            t = seconds(_number(record.get("TIME_TICK", "")) / self._frequency)
+            t = seconds(number(record.get("TIME_TICK", "")) / self._frequency)
         if t is None:
             return None
         point = "BPOG" if "BPOGX" in record else "FPOG"
         if record.get(f"{point}V") == "1":
-            x, y = coordinate(_number(record.get(f"{point}X", ""))), coordinate(_number(record.get(f"{point}Y", "")))
+            x, y = coordinate(number(record.get(f"{point}X", ""))), coordinate(number(record.get(f"{point}Y", "")))
             if x == x and y == y:  # noqa: PLR0124  (not NaN)
                 return RawSample(t, *self.plane.from_fraction(x, y))
         return RawSample(t, math.nan, math.nan)
@@ -276,10 +276,10 @@ class OpenGazeSink(GradedSink):
             calibration.replace(FIVE)
             return ""
         if what == "CALIBRATE_ADDPOINT":
-            x, y = coordinate(_number(attributes.get("X", ""))), coordinate(_number(attributes.get("Y", "")))
+            x, y = coordinate(number(attributes.get("X", ""))), coordinate(number(attributes.get("Y", "")))
             return f'X="{x:.5f}" Y="{y:.5f}"' if calibration.add(x, y) else None
         if what in {"CALIBRATE_DELAY", "CALIBRATE_TIMEOUT"}:
-            value = _number(attributes.get("VALUE", ""))
+            value = number(attributes.get("VALUE", ""))
             if not 0 <= value <= LONGEST:
                 return None
             setattr(calibration, what.removeprefix("CALIBRATE_").lower(), value)
@@ -293,16 +293,8 @@ class OpenGazeSink(GradedSink):
         return f'X="0" Y="0" WIDTH="{width}" HEIGHT="{height}"'
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
 _POINT = "the veiled point"
 _BOTH_EYES = "the veiled point, the same for both eyes"
-_DERIVED = "found in the veiled points"
 _NOT_MEASURED = "always 0, as a tracker says that it was not measured"
 
 PROTOCOLS.register("opengaze")(
@@ -320,12 +312,7 @@ PROTOCOLS.register("opengaze")(
             "BPOGX": _POINT,
             "BPOGY": _POINT,
             "BPOGV": "whether there is a veiled point",
-            "FPOGX": _DERIVED,
-            "FPOGY": _DERIVED,
-            "FPOGS": _DERIVED,
-            "FPOGD": _DERIVED,
-            "FPOGID": _DERIVED,
-            "FPOGV": _DERIVED,
+            **dict.fromkeys(("FPOGX", "FPOGY", "FPOGS", "FPOGD", "FPOGID", "FPOGV"), "found in the veiled points"),
             **dict.fromkeys(("LPOGX", "LPOGY", "LPOGV", "RPOGX", "RPOGY", "RPOGV"), _BOTH_EYES),
             **dict.fromkeys(
                 (

@@ -16,11 +16,11 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gazeveil.errors import MissingExtra, PrivacyError, WireError
+from gazeveil.errors import PrivacyError, WireError, needing
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Shown
-from gazeveil.gateway.protocols._carries import CARRIES
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.protocols._graded import CARRIES
+from gazeveil.gateway.protocols._numbers import coordinate, number, seconds
 from gazeveil.gateway.protocols._tracker_clock import TrackerClock
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
 
@@ -241,10 +241,7 @@ class PupilSink:
         return now + self._app_time_set
 
     def _set_time(self, text: bytes, now: float) -> bytes:
-        try:
-            wanted = seconds(float(text))
-        except ValueError:
-            wanted = None
+        wanted = seconds(number(text))
         if wanted is None:
             return b"The time cannot be converted to float."
         if self._clock.ahead is None:
@@ -319,10 +316,8 @@ def _form(datum: dict[str, Any]) -> Callable[..., bytes]:
 
 
 def _msgpack() -> Any:
-    try:
+    with needing("msgspec", "live", "Pupil Core's network API"):
         import msgspec.msgpack  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("msgspec", "live", "Pupil Core's network API") from None
     return msgspec
 
 

@@ -12,17 +12,9 @@ from typing import Final
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
-from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._json_gaze import (
-    LEAVES,
-    MOST_BYTES,
-    WITHHELD,
-    JsonFields,
-    JsonReader,
-    JsonWriter,
-)
+from gazeveil.gateway.protocols._json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
 from gazeveil.gateway.protocols._websocket_text import POLICY, TextClient, TextServer
-from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gateway.sample import RawSample
 
 PATIENCE_S: Final = 10.0
 """How long an app may take for its handshake, and for the answer to a ping."""
@@ -31,20 +23,12 @@ PING_EVERY_S: Final = 20.0
 
 
 class WebSocketSource(Source):
-    """The client of a tracker or headset runtime that pushes JSON.
+    """The client of a tracker or headset runtime that pushes JSON."""
 
-    Args:
-        plane: Where gaze lies.
-        uri: Where the tracker is, for the handshake; the connection itself is someone else's.
-        fields: How the tracker calls things.
-    """
-
-    def __init__(
-        self, plane: Plane, uri: str = "ws://127.0.0.1:7381/", fields: JsonFields | Fields | None = None
-    ) -> None:
+    def __init__(self, plane: Plane, fields: JsonFields | Fields | None = None) -> None:
         super().__init__(plane)
         self._reader = JsonReader(plane, fields or JsonFields())
-        self._texts = TextClient(MOST_BYTES, uri)
+        self._texts = TextClient(MOST_BYTES, "ws://127.0.0.1:7381/")  # the connection itself is someone else's
 
     def connected(self, now: float) -> None:
         """Ask for a WebSocket."""
@@ -62,12 +46,11 @@ class WebSocketSource(Source):
         return [sample for sample in found if sample is not None]
 
 
-class WebSocketSink(GradedSink):
+class WebSocketSink(JsonSink):
     """The server for an app."""
 
     def __init__(self, shown: Shown) -> None:
         super().__init__(shown)
-        self._writer = JsonWriter(shown)
         self._texts = TextServer(MOST_BYTES, shown.origins, self._writer.hello())
         self._deadline: float | None = None
         self._pinged = False
@@ -82,11 +65,9 @@ class WebSocketSink(GradedSink):
         self._deadline = now + PATIENCE_S
 
     def regrade(self, shown: Shown) -> None:
-        """Greet the app again: something else comes from now on."""
+        """Greet the app again, and whoever has not shaken hands yet: something else comes from now on."""
         super().regrade(shown)
-        self._writer = JsonWriter(shown)
         self._texts.greeting = self._writer.hello()
-        self._send(self._texts.greeting)
 
     def received(self, data: bytes, now: float) -> None:
         """Take bytes of the app: its handshake, then pings and pongs. Whatever else it says is ignored.
@@ -117,25 +98,12 @@ class WebSocketSink(GradedSink):
         self._pinged = True
         self._deadline = now + PATIENCE_S
 
-    def silence(self, now: float) -> None:
-        """Say that there is no gaze at present."""
-        self._send(self._writer.silence())
-
     def end(self, reason: str, now: float, code: int = POLICY) -> None:
         """Say why nothing more comes, and close: 1008 for the policy's reasons, 1001 when the gateway stops."""
         self._send(self._writer.end(reason))
         self._texts.close(reason, code)
         self._out += self._texts.to_send()
         self.ended = True
-
-    def _sample(self, veiled: VeiledSample, now: float) -> None:
-        self._send(self._writer.sample(veiled))
-
-    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
-        self._send(self._writer.fixation(veiled))
-
-    def _hit(self, veiled: VeiledHit, now: float) -> None:
-        self._send(self._writer.hit(veiled))
 
     def _send(self, message: bytes) -> None:
         if self._texts.open:

@@ -29,11 +29,6 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(function, low, high, xtol=1e-11))
 
 
-def above_normal(z: float) -> float:
-    """Return the chance of a standard normal number above z."""
-    return float(distributions().norm.sf(z))
-
-
 def above_chi_square(value: float, degrees: float) -> float:
     """Return the chance of a chi-square number above a value."""
     return float(distributions().chi2.sf(value, degrees))

@@ -58,16 +58,6 @@ class Effect:
         """The factors, joined as papers do."""
         return " x ".join(self.factors)
 
-    @property
-    def spherical(self) -> bool:
-        """Whether nothing speaks against the assumption of sphericity."""
-        return not self.mauchly_p < CLEAR and not math.isnan(self.mauchly_p)
-
-    @property
-    def p_reported(self) -> float:
-        """The p to print: corrected where contrasts are not known to be spherical."""
-        return self.p if self.spherical else self.p_corrected
-
 
 @dataclass(frozen=True)
 class WithinAnova:
@@ -225,20 +215,19 @@ def _normal(cells: FloatArray) -> float:
 
 
 def as_cells(
-    rows: Sequence[Mapping[str, object]], factors: Mapping[str, Sequence[str]], value: str = "value"
+    rows: Sequence[Mapping[str, object]], factors: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], FloatArray]:
     """Return participants who met every combination, and their values: repeated ones are averaged.
 
     Args:
-        rows: Each with ``participant``, a label for each factor, and a value.
+        rows: Each with ``participant``, a label for each factor, and a ``value``.
         factors: The labels of each factor, in the order of the axes.
-        value: The name of the value.
     """
     shape = tuple(len(labels) for labels in factors.values())
     sums: dict[str, FloatArray] = {}
     counts: dict[str, FloatArray] = {}
     for row in rows:
-        number = float(row[value])  # type: ignore[arg-type]
+        number = float(row["value"])  # type: ignore[arg-type]
         labels = [row[factor] for factor in factors]
         if not math.isfinite(number) or any(
             label not in factors[name] for name, label in zip(factors, labels, strict=True)
