@@ -16,8 +16,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import ModuleType
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,6 +88,9 @@ class StreamMechanism(SampleMechanism):
     radius: Fraction
     filter: bool = True
 
+    kernels: ClassVar[str]
+    """The module of `gazeveil.samples.mechanisms` with the compiled ``step`` and ``run``; numba loads on use."""
+
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
         if self.space.axes != 2:
@@ -132,10 +135,6 @@ class StreamMechanism(SampleMechanism):
     def plan(self) -> Plan:
         """Return what the guarantee comes to in integers; it depends on public numbers alone."""
 
-    @abstractmethod
-    def kernels(self) -> ModuleType:
-        """Return the module with the compiled ``step`` and ``run``."""
-
     def _check(self) -> None:
         """Check what a mechanism has of its own."""
 
@@ -156,7 +155,7 @@ class StreamVeil(Veil):
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
-        kernels = mechanism.kernels()
+        kernels = import_module(f"gazeveil.samples.mechanisms.{mechanism.kernels}")
         self._step: Callable[..., tuple[int, float, float]] = kernels.step
         self._run: Callable[..., tuple[int, int]] = kernels.run
         self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
@@ -41,6 +40,7 @@ class Kaleido(StreamMechanism):
     """
 
     name: ClassVar[str] = "kaleido"
+    kernels: ClassVar[str] = "_tested_kernels"
     test_share: Fraction = Fraction(1, 20)
     t_skip: Fraction = Fraction(0)
     l_thresh: float = 0.05
@@ -56,12 +56,6 @@ class Kaleido(StreamMechanism):
         if least > releases.cap // 2:
             raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
         return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
-
-    def kernels(self) -> ModuleType:
-        """Return the compiled tests."""
-        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
-
-        return _tested_kernels
 
     def _check(self) -> None:
         check_tests(self)
