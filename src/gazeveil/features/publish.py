@@ -106,14 +106,8 @@ def participant_mechanism(
 ) -> ParticipantMechanism:
     """Return the mechanism of a name: ``low-rank``, or one of `SERIES_MECHANISMS`.
 
-    Args:
-        name: Its name.
-        settings: How the features are made.
-        ranges: Which features, and their declared ranges; those of the design if there is one.
-        steps: The public length of a series.
-        design: The public design, for ``low-rank``.
-        hide_seconds: Seconds of raw gaze to hide, for ``low-rank`` on bins.
-        asked: Its other options; those that are None count as not given.
+    Ranges are those of the design if there is one. A design is for ``low-rank``, seconds of raw gaze to hide for
+    ``low-rank`` on bins. Other options that are None count as not given.
     """
     bins = settings.rules if isinstance(settings.rules, BinRules) else None
     if hide_seconds is not None and (name != ParticipantSeries.name or bins is None):

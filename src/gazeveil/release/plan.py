@@ -73,8 +73,8 @@ class Domain:
 class Measurement(ABC):
     """A mechanism that has met a study. Everything it holds is public.
 
-    Subclasses are frozen dataclasses (``repr=False``) with the fields ``study`` and ``mechanism``, one file each in
-    `gazeveil.release.products`.
+    Subclasses are frozen dataclasses (``repr=False``), one file each in `gazeveil.release.products`. All have the
+    fields ``study``, the declared one, and ``mechanism``: what may be spent, and how.
     """
 
     __slots__ = ()

@@ -161,17 +161,9 @@ class NoisyVeil(CompiledVeil):
         integers: int = 0,
         floats: int = 0,
     ) -> None:
-        """Make a veil whose first own integer is where its noise is.
+        """Make a veil that has ``draw`` fill an array with noise, of which every sample takes ``per_sample`` numbers.
 
-        Args:
-            mechanism: Whose veil it is.
-            noise: Where the random words come from.
-            kernels: Its compiled functions.
-            draw: Fills an array with noise.
-            per_sample: How many numbers of it a sample takes.
-            fixed: Constants of its own.
-            integers: How many integers it has besides.
-            floats: How many floats it has besides.
+        Its first own integer is where its noise is; ``integers`` and ``floats`` are those it has besides.
         """
         from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415  (numba loads on use)
 

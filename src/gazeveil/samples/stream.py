@@ -300,13 +300,6 @@ class StreamVeil(Veil):
         mean, variance = centre + u + m, uu + 2 * um + mm
         return (float(mean[0]), float(mean[1])), (float(variance[0]), float(variance[1]))
 
-    def likeliest_aoi(self, t: float, boxes: list[tuple[float, float, float, float]], modesty: float = 0.5) -> int:
-        """Return which box (left, top, right, bottom) is looked at, for apps that need no more than that."""
-        wander_x, wander_y, offset_x, offset_y, *centre = scenes.scenes_of(self._plan)[:6].tolist()
-        before = (wander_x + offset_x, wander_y + offset_y)
-        after = gaze_model.aoi_chances(*self.belief(t), boxes)
-        return gaze_model.likeliest_aoi(after, gaze_model.aoi_chances(centre, before, boxes), modesty)
-
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
         state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)
         done = 0

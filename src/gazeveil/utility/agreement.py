@@ -62,11 +62,7 @@ class Agreement:
 
 
 def agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
-    """Compare two labellings of the same samples for one event.
-
-    Args:
-        first: Whether each sample belongs to the event, says one.
-        second: The same, says the other.
+    """Compare two labellings of the same samples for one event: each says whether a sample belongs to it.
 
     Raises:
         InputError: If they do not have the same number of samples, or are not true or false.

@@ -39,8 +39,6 @@ class Stage:
     """Veiled and attacked queries, ready for any recogniser.
 
     Attributes:
-        mechanism: The mechanism.
-        attack: The attack.
         prepared: The attack as each half of the participants meets it.
         shown: What the attack made of each query, by fold, in the order of the trials and without names.
     """

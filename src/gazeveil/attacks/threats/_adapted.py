@@ -30,12 +30,7 @@ Rows = Mapping[str, Mapping[str, FloatArray]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adapted(Recogniser):
-    """An embedding followed by a linear layer.
-
-    Attributes:
-        embed: Turns a trial into embeddings.
-        layer: The layer.
-    """
+    """An embedding followed by a linear layer."""
 
     name: ClassVar[str] = "adapted"
 

@@ -76,12 +76,7 @@ class _Behind(VeiledReference):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithLosses(Recogniser):
-    """A recogniser that is shown where gaze was lost, as far as releases tell.
-
-    Attributes:
-        given: The recogniser itself.
-        marked: What marks in a trial where gaze was lost.
-    """
+    """The given recogniser, shown trials that are marked where gaze was lost, as far as releases tell."""
 
     name: ClassVar[str] = "with losses"
 

@@ -40,13 +40,7 @@ class WhiteBox(Attack):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VeiledReference(Prepared):
-    """Enrols what the mechanism makes of the reference.
-
-    Attributes:
-        mechanism: The mechanism's.
-        draws: How often.
-        seed: Of the attacker's own noise.
-    """
+    """Enrols what the mechanism makes of the reference, so many times, with noise of the attacker's own seed."""
 
     mechanism: SampleMechanism
     draws: int

@@ -72,8 +72,6 @@ class VeiledMeasurement(Measurement):
     """All recordings of a study behind a mechanism.
 
     Attributes:
-        study: The declared study.
-        mechanism: Which mechanism, made for each declared screen.
         to: The format of the released files.
     """
 
