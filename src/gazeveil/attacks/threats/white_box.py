@@ -40,7 +40,7 @@ class WhiteBox(Attack):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VeiledReference(Prepared):
-    """Enrols what the mechanism makes of the reference, so many times, with noise of the attacker's own seed."""
+    """Enrols what the mechanism makes of the reference in this many draws, with noise of the attacker's own."""
 
     mechanism: SampleMechanism
     draws: int

@@ -31,7 +31,7 @@ from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.registry import Registry
 
 Mechanism = Callable[[Any, NoiseSource, int], NDArray[Any]]
-"""Runs a mechanism on one input so many times, with fresh noise each time; returns a row of numbers for each trial."""
+"""Runs a mechanism on one input, this many trials with fresh noise each; returns a row of numbers for each trial."""
 
 LogRatio = Callable[[NDArray[Any], Any, Any], NDArray[np.float64]]
 """How much likelier each row of outputs is on the first input than on the second, as a logarithm."""
