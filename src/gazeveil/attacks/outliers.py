@@ -21,7 +21,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.types import BoolArray, FloatArray
 
 FEWEST: Final = 4
-"""How many points, itself included, make a point a core; the fewest that DBSCAN's authors recommend in two dimensions."""
+"""How many points, itself included, make a core; the fewest that DBSCAN's authors recommend in two dimensions."""
 
 
 def reach_of_the_rest(distances: FloatArray, fewest: int = FEWEST) -> FloatArray:

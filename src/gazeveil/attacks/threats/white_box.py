@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: mechanism the reference too, so that like is compared with like (Wilson 2024, section 5.2)."""
+"""White box: veil the reference too, so that like is compared with like (Wilson 2024, section 5.2)."""
 
 from __future__ import annotations
 
