@@ -7,9 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.errors import OptionError
 from gazeveil.samples import _filter_kernels as gaze
-from gazeveil.samples.gaze_model import EYES, aoi_chances, choose_c, likeliest_aoi, predicted_error
+from gazeveil.samples.gaze_model import EYES, choose_c, predicted_error
 
 SIZE = (1280.0, 720.0)
 
@@ -110,13 +109,3 @@ def test_the_expected_error_lies_between_perfect_and_ignorant() -> None:
     assert errors == sorted(errors)
     assert 0 < errors[0] < errors[-1] <= ignorant * (1 + 1e-9)
     assert errors[-1] == pytest.approx(ignorant, rel=1e-3)
-
-
-def test_the_likeliest_aoi_is_the_one_whose_chance_rose_most() -> None:
-    boxes = [(0.0, 0.0, 640.0, 720.0), (640.0, 0.0, 1280.0, 720.0)]
-    chances = aoi_chances((900.0, 360.0), (1e4, 1e4), boxes)
-    assert sum(chances) == pytest.approx(1.0, abs=1e-3)
-    assert likeliest_aoi(chances, [0.5, 0.5]) == 1
-    assert likeliest_aoi([0.4, 0.6], [0.1, 0.9]) == 0
-    with pytest.raises(OptionError):
-        likeliest_aoi([], [])

@@ -12,7 +12,8 @@ released. Truth is what the rule finds in gaze that nobody veiled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -21,9 +22,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.types import BoolArray, FloatArray
 
 FEWEST: Final = 4
-"""How many points, itself included, make a point a core; the fewest that DBSCAN's authors recommend in the viewing
-viewing plane.
-"""
+"""How many points, itself included, make a core; the fewest that DBSCAN's authors recommend in two dimensions."""
 
 
 def reach_of_the_rest(distances: FloatArray, fewest: int = FEWEST) -> FloatArray:
@@ -92,13 +91,7 @@ class Found:
         return Found(true, called, int((truth & flagged).sum()), true * called / people if people else 0.0, people)
 
     def __add__(self, other: Found) -> Found:
-        return Found(
-            self.true + other.true,
-            self.flagged + other.flagged,
-            self.right + other.right,
-            self.by_chance + other.by_chance,
-            self.people + other.people,
-        )
+        return Found(*map(add, astuple(self), astuple(other)))
 
     @property
     def f1(self) -> float:

@@ -23,7 +23,7 @@ import numpy as np
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.declared import PUPIL_MM
-from gazeveil.features.extract import Extracted, Progress, as_table, of_corpus
+from gazeveil.features.extract import Extracted, as_table, of_corpus
 from gazeveil.features.eye_events import plane_of, samples_of
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import BINS, FeatureTable, Info
@@ -32,7 +32,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, Tell
 
 CHANNELS: Final = (
     "x", "y", "pupil", "log_path", "seen", "saccades", "right_saccades", "saccade_path", "fixations", "fixation_s",
@@ -146,7 +146,7 @@ def extract_bin_corpus(
     rules: BinRules | None = None,
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
-    tell: Progress | None = None,
+    tell: Tell | None = None,
     engine: MapsRecordings | None = None,
 ) -> Extracted:
     """Compute the bins of every recording of a corpus, by ``rules`` if given, else by the usual ones of this width.

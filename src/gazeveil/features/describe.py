@@ -7,8 +7,6 @@ These are true numbers of true participants. They are for whoever holds the data
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import polars as pl
 
@@ -59,21 +57,3 @@ def _between(recordings: list[np.ndarray]) -> float:
     total = float(((together - together.mean()) ** 2).sum())
     between = sum(len(values) * float(values.mean() - together.mean()) ** 2 for values in known)
     return between / total if total > 0 else float("nan")
-
-
-def side_by_side(summaries: Mapping[str, pl.DataFrame]) -> str:
-    """Return descriptions of several data sets as one Markdown table: mean, 1st to 99th percentile, share clipped."""
-    first = next(iter(summaries.values()))
-    head = ["feature", "declared range"]
-    for name in summaries:
-        head += [name, "1 % to 99 %", "clipped"]
-    lines = [" | ".join(head), " | ".join("---" for _ in head)]
-    for index, row in enumerate(first.to_dicts()):
-        declared = "–" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}"
-        cells = [f"`{row['feature']}`", declared + (", log" if row["scale"] == "log" else "")]
-        for summary in summaries.values():
-            one = summary.row(index, named=True)
-            clipped = "–" if one["clipped"] is None else f"{one['clipped']:.1%}"
-            cells += [f"{one['mean']:.3g}", f"{one['p1']:.3g} to {one['p99']:.3g}", clipped]
-        lines.append(" | ".join(cells))
-    return "".join(f"| {line} |\n" for line in lines)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 import polars as pl
 
@@ -19,17 +18,9 @@ from gazeveil.features.windows import QualityRules, window_features, window_star
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.mapping import MapsRecordings, OneByOne
 from gazeveil.gaze.recording import Key, Recording
-from gazeveil.types import FloatArray, silent
+from gazeveil.types import FloatArray, Tell, silent
 
 WINDOW_S, STEP_S = 30.0, 0.5
-
-
-class Progress(Protocol):
-    """What a long extraction calls as it goes."""
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        """Say how far it is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ def extract_corpus(
     quality: QualityRules | None = None,
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
-    tell: Progress | None = None,
+    tell: Tell | None = None,
     engine: MapsRecordings | None = None,
 ) -> Extracted:
     """Compute the 52 features of every recording of a corpus; recordings that cannot be used are reported, not hidden.
@@ -138,7 +129,7 @@ def of_corpus(
     *,
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
-    tell: Progress | None = None,
+    tell: Tell | None = None,
     engine: MapsRecordings | None = None,
 ) -> Extracted:
     """Put the tables of all recordings together, with labels; see `extract_corpus`. ``one`` must pickle."""

@@ -113,11 +113,8 @@ def files_at(path: Path) -> list[Path]:
 def read_foreign(source: Any, how: ForeignFeatures, stimulus: str, remarks: list[str]) -> FeatureTable:
     """Read a table from elsewhere. Nothing in it makes this fail; what its holder should know goes to the remarks.
 
-    Args:
-        source: A data frame, a file, or a folder with a file a participant.
-        how: What is declared about it.
-        stimulus: The stimulus of rows that identify none.
-        remarks: Where remarks go.
+    The source is a data frame, a file, or a folder with a file a participant. Rows that identify no stimulus get the
+    given one.
     """
     parts = [_empty(how)]
     for frame, name in _frames(source, remarks):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,35 +19,21 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, exact
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
+from gazeveil.features.extract import as_table
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.group import GroupEstimate
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Ranges
-from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.features.settings import Settings
-from gazeveil.features.table import BINS, FIXED, ROWS, FeatureTable, Info
+from gazeveil.features.table import BINS, ROWS, FeatureTable, Info
 from gazeveil.gaze.recording import Key
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
 
-
-class ParticipantMechanism(Protocol):
-    """What can noise participants' own series: those of `SERIES_MECHANISMS`, and `ParticipantSeries`."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is guaranteed to every participant."""
-        ...
-
-    def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the mechanism as plain values."""
-        ...
+ParticipantMechanism = SeriesMechanism | ParticipantSeries
+"""What can noise participants' own series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +106,8 @@ def participant_mechanism(
 ) -> ParticipantMechanism:
     """Return the mechanism of a name: ``low-rank``, or one of `SERIES_MECHANISMS`.
 
-    Args:
-        name: Its name.
-        settings: How the features are made.
-        ranges: Which features, and their declared ranges; those of the design if there is one.
-        steps: The public length of a series.
-        design: The public design, for ``low-rank``.
-        hide_seconds: Seconds of raw gaze to hide, for ``low-rank`` on bins.
-        asked: Its other options; those that are None count as not given.
+    Ranges are those of the design if there is one. A design is for ``low-rank``, seconds of raw gaze to hide for
+    ``low-rank`` on bins. Other options that are None count as not given.
     """
     bins = settings.rules if isinstance(settings.rules, BinRules) else None
     if hide_seconds is not None and (name != ParticipantSeries.name or bins is None):
@@ -170,7 +150,11 @@ def table_of(
     """Return released series as a table: on a grid of times that begins at 0, every row usable."""
     steps = values.shape[1]
     counts = [steps] * len(names) if lengths is None else lengths
-    frames = [_frame(values[row, : counts[row]], named, info) for row, named in enumerate(names)]
+    nothing_told = [0.0, 1.0, 0.0, 0.0, 1.0]  # no sample, all covered, no errors, no repeats, usable
+    frames = []
+    for series, named, count in zip(values, names, counts, strict=True):
+        quality = np.tile(nothing_told, (count, 1))
+        frames.append(as_table(*named, np.arange(count) * info.step, series[:count], quality, info).rows)
     return FeatureTable(pl.concat(frames), info)
 
 
@@ -215,21 +199,3 @@ def about_raw_gaze(stretch: int, info: Info) -> str:
         f"one sample of raw gaze touches {touched:,} steps, so {stretch:,} steps hide {hidden} of raw gaze, and"
         " not even that for sure, since events found in windows reach farther"
     )
-
-
-def _frame(values: FloatArray, named: Named, info: Info) -> pl.DataFrame:
-    start = np.arange(len(values)) * info.step
-    texts = {**named.key._asdict(), "task": named.task, "group": named.group}
-    return pl.DataFrame(
-        {
-            **{name: pl.Series([texts[name]] * len(values), dtype=pl.String) for name in texts},
-            "start": start,
-            "end": start + info.window,
-            "samples": np.zeros(len(values), dtype=np.int64),
-            "covered": np.ones(len(values)),
-            "errors": np.zeros(len(values)),
-            "repeats": np.zeros(len(values)),
-            "usable": np.ones(len(values), dtype=np.bool_),
-            **{name: values[:, column] for column, name in enumerate(info.names)},
-        }
-    ).select(*FIXED, *info.names)

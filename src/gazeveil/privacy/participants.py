@@ -231,11 +231,7 @@ LANGUAGES: Final[dict[str, _Language]] = {"en": _ENGLISH, "de": _GERMAN}
 
 
 def for_participants(statement: Statement, language: str = "en") -> str:
-    """Return a statement for participants, in short sentences.
-
-    Args:
-        statement: The full statement.
-        language: ``en`` or ``de``.
+    """Return a statement for participants, in short sentences, in English (``en``) or German (``de``).
 
     Raises:
         OptionError: If there is no such language.

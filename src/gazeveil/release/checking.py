@@ -21,7 +21,7 @@ from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import is_known
 from gazeveil.geometry import Geometry
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
-from gazeveil.release.conforming import are_as_declared, columns_of
+from gazeveil.release.conforming import are_as_declared, columns_of, name_of
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Study, spelt
@@ -216,11 +216,8 @@ class _Labels:
         except Exception as error:  # noqa: BLE001  (whatever is in the data, the report on the others goes on)
             if number not in self.unread:
                 self.unread.add(number)
-                where = (
-                    f"{part.path.parent.name}/{part.path.name}" if part.path else f"a recording of {part.stimulus!r}"
-                )
                 found = error.message if isinstance(error, GazeveilError) else f"{type(error).__name__}: {error}"
-                self.add("unreadable", f"{where} cannot be read: {found[:300]}")
+                self.add("unreadable", f"{name_of(part)} cannot be read: {found[:300]}")
             return None
 
     def add(self, kind: str, sentence: str, participant: str = "", recording: Key | None = None) -> None:

@@ -239,7 +239,7 @@ def said_of(stimulus: Stimulus) -> Saliency | None:
         InputError: If it is no map, no picture, or of other proportions than the screen.
     """
     if stimulus.prior is not None:
-        return prior_map_of(stimulus)
+        return read_map(checked_file(stimulus.prior), stimulus.screen)
     if stimulus.picture is None or picture_of(stimulus) is None:
         return None
     return _declared_saliency(*stimulus.picture)
@@ -262,16 +262,6 @@ def said_by_film(film: tuple[Path, str], screen: Geometry, times: tuple[float, .
         found.append(found[-1] if frame is last else Saliency.of(frame))
         last = frame
     return tuple(found)
-
-
-def prior_map_of(stimulus: Stimulus) -> Saliency | None:
-    """Read the map of likely gaze that a study declares for a stimulus; None where it declares none.
-
-    Raises:
-        FileFormatError: If it is not the declared file.
-        InputError: If it is no map.
-    """
-    return None if stimulus.prior is None else read_map(checked_file(stimulus.prior), stimulus.screen)
 
 
 def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:

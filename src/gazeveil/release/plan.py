@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one path of every release: declare, plan, charge, touch data, noise, decode.
 
-A `Measurement` is a mechanism that has met a declared study: it knows its guarantee, its input domain, its distance
-between inputs and what a distance costs, and it owns kernel, bound and noise. A `Plan` shows all that can be known
-before the charge and holds nothing private. `Plan.release` charges, and only then opens the corpus.
+A `Measurement` is a mechanism that has met a declared study: it knows its guarantee and its input domain, and it owns
+kernel, bound and noise. A `Plan` shows all that can be known before the charge and holds nothing private.
+`Plan.release` charges, and only then opens the corpus.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
-from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.conforming import UNREADABLE
@@ -55,14 +54,6 @@ Data: TypeAlias = Corpus | FeatureTable | pl.DataFrame | Path | str | Source
 
 
 @dataclass(frozen=True, slots=True)
-class Distance:
-    """How far apart two inputs are: by how many changes of the protected unit."""
-
-    unit: ProtectedUnit
-    neighbours: Neighbours
-
-
-@dataclass(frozen=True, slots=True)
 class Domain:
     """Which inputs a measurement takes: the recordings of some stimuli of one study, under that study's rules."""
 
@@ -82,8 +73,8 @@ class Domain:
 class Measurement(ABC):
     """A mechanism that has met a study. Everything it holds is public.
 
-    Subclasses are frozen dataclasses (``repr=False``) with the fields ``study`` and ``mechanism``, one file each in
-    `gazeveil.release.products`.
+    Subclasses are frozen dataclasses (``repr=False``), one file each in `gazeveil.release.products`. All have the
+    fields ``study``, the declared one, and ``mechanism``: what may be spent, and how.
     """
 
     __slots__ = ()
@@ -111,15 +102,6 @@ class Measurement(ABC):
     @abstractmethod
     def domain(self) -> Domain:
         """Which data it takes."""
-
-    @property
-    def distance(self) -> Distance:
-        """How it measures the distance between inputs."""
-        return Distance(self.guarantee.unit, self.guarantee.neighbours)
-
-    def loss(self, changes: int = 1) -> Guarantee:
-        """Return what is guaranteed between inputs that differ by this many changes: the stability map."""
-        return self.guarantee.for_group(changes)
 
     @abstractmethod
     def recipe(self) -> dict[str, Any]:

@@ -12,13 +12,7 @@ from gazeveil.types import FloatArray
 
 
 def before_and_after(columns: Sequence[FloatArray], geometry: Geometry, title: str) -> bytes:
-    """Draw x over time and the path, raw and veiled.
-
-    Args:
-        columns: t, raw x, raw y, veiled x, veiled y.
-        geometry: The viewing plane of the gaze.
-        title: What to write above.
-    """
+    """Draw x over time and the path, raw and veiled, from the columns t, raw x, raw y, veiled x, veiled y."""
     t, x, y, veiled_x, veiled_y = columns
     figure, (over_time, path) = canvas(11.0, 4.5, columns=2)
     seconds = t - t[0] if len(t) else t

@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil.errors import StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import ColumnsVeil, Faults, SampleMechanism, one_thread
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.types import FloatArray
@@ -40,7 +40,7 @@ class Kernels(NamedTuple):
     run: Callable[..., None]
 
 
-class CompiledVeil(Veil):
+class CompiledVeil(ColumnsVeil):
     """One stream through compiled code."""
 
     __slots__ = ("_axes", "_clock", "_fixed", "_memory", "_run", "_step")
@@ -93,28 +93,6 @@ class CompiledVeil(Veil):
             raise
         return veiled_x, veiled_y, self._memory.item(2)
 
-    @one_thread
-    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take many samples at once; the same as stepping through them."""
-        if self._axes != 2:
-            raise self._wrong_axes(2)
-        t, x, y = as_samples(t, x, y)
-        out_x, out_y = np.empty(len(t)), np.empty(len(t))
-        self._through(t, x, y, _NOTHING, out_x, out_y, _NOTHING)
-        return out_x, out_y
-
-    @one_thread
-    def run3(
-        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Take many samples of a space with three axes."""
-        if self._axes != 3:
-            raise self._wrong_axes(3)
-        t, x, y, z = as_samples(t, x, y, z)
-        out_x, out_y, out_z = np.empty(len(t)), np.empty(len(t)), np.empty(len(t))
-        self._through(t, x, y, z, out_x, out_y, out_z)
-        return out_x, out_y, out_z
-
     @property
     def faults(self) -> Faults:
         """What was odd about the stream so far."""
@@ -122,7 +100,16 @@ class CompiledVeil(Veil):
 
         return Faults(*self._clock[places.RAN_BACK : places.CLOCK].tolist())
 
-    def _through(self, *columns: FloatArray) -> None:
+    def _through(self, *columns: FloatArray) -> list[FloatArray]:
+        if len(columns) != 1 + self._axes:
+            raise self._wrong_axes(len(columns) - 1)
+        t, *gaze = as_samples(*columns)
+        out = [np.empty(len(t)) for _ in gaze]
+        unused = [_NOTHING] * (3 - len(gaze))
+        self._compiled(t, *gaze, *unused, *out, *unused)
+        return out
+
+    def _compiled(self, *columns: FloatArray) -> None:
         try:
             self._run(self._fixed, self._clock, self._memory, *columns)
         except BaseException as error:
@@ -174,17 +161,9 @@ class NoisyVeil(CompiledVeil):
         integers: int = 0,
         floats: int = 0,
     ) -> None:
-        """Make a veil whose first own integer is where its noise is.
+        """Make a veil that has ``draw`` fill an array with noise, of which every sample takes ``per_sample`` numbers.
 
-        Args:
-            mechanism: Whose veil it is.
-            noise: Where the random words come from.
-            kernels: Its compiled functions.
-            draw: Fills an array with noise.
-            per_sample: How many numbers of it a sample takes.
-            fixed: Constants of its own.
-            integers: How many integers it has besides.
-            floats: How many floats it has besides.
+        Its first own integer is where its noise is; ``integers`` and ``floats`` are those it has besides.
         """
         from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415  (numba loads on use)
 
@@ -222,12 +201,12 @@ class NoisyVeil(CompiledVeil):
         self._left -= 1
         return super().step3(t, x, y, z)
 
-    def _through(self, *columns: FloatArray) -> None:
+    def _compiled(self, *columns: FloatArray) -> None:
         count = len(columns[0])
         at = min(self._left, count)
         if at:  # what was drawn ahead comes first
             self._left -= at
-            super()._through(*(column[:at] for column in columns))
+            super()._compiled(*(column[:at] for column in columns))
         own = self._memory
         try:
             while at < count:
@@ -235,7 +214,7 @@ class NoisyVeil(CompiledVeil):
                 self._check_open()
                 self._refill(end - at)
                 self._left = 0
-                super()._through(*(column[at:end] for column in columns))
+                super()._compiled(*(column[at:end] for column in columns))
                 at = end
         finally:
             if self._memory is not own:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of gaze before any is seen, and what follows from it: how often to tick, and which AOI is looked at.
+"""What is known of gaze before any is seen, and what follows from it: how often to tick.
 
 Gaze is the centre of the space plus a part that wanders for some 0.7 s and a slow offset of the participant or the app.
 All numbers here are public constants; nothing is learnt from the gaze that is protected.
@@ -12,8 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-from gazeveil.errors import OptionError
 
 MOST_TICKS = 12
 """More ticks in a window than this are never better."""
@@ -57,12 +55,7 @@ def predicted_error(
 ) -> float:
     """Return the mean squared error that the filter expects, averaged over time, both axes together.
 
-    Args:
-        model: How gaze moves.
-        size: The size of the space.
-        scale: The scale of the noise of a tick.
-        period: Seconds between two ticks.
-        variance: The variance of the noise an axis, in squares of its scale.
+    Ticks come every ``period`` seconds; their noise has this scale, and along an axis this variance, in its squares.
     """
     noise = variance * scale * scale
     fast, slow = math.exp(-period / model.settle), math.exp(-period / model.drift)
@@ -101,30 +94,6 @@ def choose_c(
         variance: The variance of the noise an axis, in squares of its scale.
     """
     return min(range(1, MOST_TICKS + 1), key=lambda c: predicted_error(model, size, c * scale, window / c, variance))
-
-
-def aoi_chances(mean: Sequence[float], variance: Sequence[float], boxes: Sequence[Sequence[float]]) -> list[float]:
-    """Return for each box (left, top, right, bottom) the chance that gaze is in it, by the filter's belief."""
-    return [
-        _between(left, right, mean[0], variance[0]) * _between(top, bottom, mean[1], variance[1])
-        for left, top, right, bottom in boxes
-    ]
-
-
-def likeliest_aoi(after: Sequence[float], before: Sequence[float], modesty: float = 0.5) -> int:
-    """Return the AOI whose chance has risen most: chance / (chance before anything was seen) ** modesty.
-
-    Raises:
-        OptionError: If there is no AOI.
-    """
-    if not after:
-        raise OptionError("there is no AOI to choose from")
-    return max(range(len(after)), key=lambda i: after[i] / max(before[i], 1e-300) ** modesty)
-
-
-def _between(low: float, high: float, mean: float, variance: float) -> float:
-    width = math.sqrt(2.0 * variance)
-    return 0.5 * (math.erf((high - mean) / width) - math.erf((low - mean) / width))
 
 
 def _mean_decay(rate: float) -> float:

@@ -375,6 +375,30 @@ class Veil(ABC):
         )
 
 
+class ColumnsVeil(Veil):
+    """A veil for spaces of two axes and of three: arrays of both kinds take the same way."""
+
+    __slots__ = ()
+
+    @one_thread
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them."""
+        shown_x, shown_y = self._through(t, x, y)
+        return shown_x, shown_y
+
+    @one_thread
+    def run3(
+        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Take many samples of a space with three axes."""
+        shown_x, shown_y, shown_z = self._through(t, x, y, z)
+        return shown_x, shown_y, shown_z
+
+    @abstractmethod
+    def _through(self, *columns: FloatArray) -> list[FloatArray]:
+        """Return veiled gaze, one list a coordinate, from times and gaze."""
+
+
 _LIVE: weakref.WeakSet[Veil] = weakref.WeakSet()
 
 

@@ -23,10 +23,7 @@ _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 def parameters(name: str, texts: Mapping[str, str], *, complete: bool = True) -> dict[str, Any]:
     """Return a mechanism's parameters from text, each read as its field's type.
 
-    Args:
-        name: The mechanism's name.
-        texts: Its parameters as text.
-        complete: Whether all that have no default must be there.
+    If ``complete``, all that have no default must be there.
 
     Raises:
         OptionError: If one is unknown, missing or not of its type.

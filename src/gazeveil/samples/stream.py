@@ -16,8 +16,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import ModuleType
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,6 +88,9 @@ class StreamMechanism(SampleMechanism):
     radius: Fraction
     filter: bool = True
 
+    kernels: ClassVar[str]
+    """The module of `gazeveil.samples.mechanisms` with the compiled ``step`` and ``run``; numba loads on use."""
+
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
         if self.space.axes != 2:
@@ -132,10 +135,6 @@ class StreamMechanism(SampleMechanism):
     def plan(self) -> Plan:
         """Return what the guarantee comes to in integers; it depends on public numbers alone."""
 
-    @abstractmethod
-    def kernels(self) -> ModuleType:
-        """Return the module with the compiled ``step`` and ``run``."""
-
     def _check(self) -> None:
         """Check what a mechanism has of its own."""
 
@@ -156,7 +155,7 @@ class StreamVeil(Veil):
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
-        kernels = mechanism.kernels()
+        kernels = import_module(f"gazeveil.samples.mechanisms.{mechanism.kernels}")
         self._step: Callable[..., tuple[int, float, float]] = kernels.step
         self._run: Callable[..., tuple[int, int]] = kernels.run
         self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
@@ -300,13 +299,6 @@ class StreamVeil(Veil):
         u, m, uu, um, mm = (ahead.reshape(2, gaze.AXIS)[:, part] for part in range(gaze.AXIS))
         mean, variance = centre + u + m, uu + 2 * um + mm
         return (float(mean[0]), float(mean[1])), (float(variance[0]), float(variance[1]))
-
-    def likeliest_aoi(self, t: float, boxes: list[tuple[float, float, float, float]], modesty: float = 0.5) -> int:
-        """Return which box (left, top, right, bottom) is looked at, for apps that need no more than that."""
-        wander_x, wander_y, offset_x, offset_y, *centre = scenes.scenes_of(self._plan)[:6].tolist()
-        before = (wander_x + offset_x, wander_y + offset_y)
-        after = gaze_model.aoi_chances(*self.belief(t), boxes)
-        return gaze_model.likeliest_aoi(after, gaze_model.aoi_chances(centre, before, boxes), modesty)
 
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
         state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)

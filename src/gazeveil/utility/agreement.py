@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,17 +31,12 @@ class Agreement:
     neither: int = 0
 
     def __add__(self, other: Agreement) -> Agreement:
-        return Agreement(
-            self.both + other.both,
-            self.first + other.first,
-            self.second + other.second,
-            self.neither + other.neither,
-        )
+        return Agreement(*map(add, astuple(self), astuple(other)))
 
     @property
     def samples(self) -> int:
         """How many samples were compared."""
-        return self.both + self.first + self.second + self.neither
+        return sum(astuple(self))
 
     @property
     def f1(self) -> float:
@@ -62,11 +58,7 @@ class Agreement:
 
 
 def agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
-    """Compare two labellings of the same samples for one event.
-
-    Args:
-        first: Whether each sample belongs to the event, says one.
-        second: The same, says the other.
+    """Compare two labellings of the same samples for one event: each says whether a sample belongs to it.
 
     Raises:
         InputError: If they do not have the same number of samples, or are not true or false.

@@ -32,11 +32,7 @@ _CUTS: Final = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspicion:
-    """What the attacker looks at.
-
-    Attributes:
-        weights: The weight of every number of a release.
-    """
+    """What the attacker looks at: a weight for every number of a release."""
 
     weights: FloatArray
 

@@ -27,7 +27,7 @@ from gazeveil.attacks.judging.matching import vote
 from gazeveil.errors import InputError, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import Tell
 
 DRAWS = 1000
 _ATTACKERS_SEED = 1_000_003
@@ -39,8 +39,6 @@ class Stage:
     """Veiled and attacked queries, ready for any recogniser.
 
     Attributes:
-        mechanism: The mechanism.
-        attack: The attack.
         prepared: The attack as each half of the participants meets it.
         shown: What the attack made of each query, by fold, in the order of the trials and without names.
     """
@@ -112,7 +110,6 @@ class Judge:
         mechanism: SampleMechanism | None = None,
         attack: Attack | None = None,
         *,
-        state: Mapping[str, FloatArray] | None = None,
         tell: Tell | None = None,
     ) -> Judgement:
         """Measure how often participants are identified.
@@ -120,28 +117,21 @@ class Judge:
         Args:
             mechanism: The mechanism; without one, gaze is as it was recorded, pupil included.
             attack: What is done against it.
-            state: What the mechanism's state was, for an attack that is granted it.
             tell: Called with how many folds are done.
 
         Raises:
             OptionError: If the attack needs what is not there.
         """
-        return self.measure(self.stage(mechanism, attack, state=state), tell=tell)
+        return self.measure(self.stage(mechanism, attack), tell=tell)
 
-    def stage(
-        self,
-        mechanism: SampleMechanism | None = None,
-        attack: Attack | None = None,
-        *,
-        state: Mapping[str, FloatArray] | None = None,
-    ) -> Stage:
+    def stage(self, mechanism: SampleMechanism | None = None, attack: Attack | None = None) -> Stage:
         """Protect the queries and attack the mechanism: all that can be done before anyone is told apart.
 
         Raises:
             OptionError: If the attack needs what is not there.
         """
         veiled = {key: [self._veil(trial, mechanism) for trial in trials] for key, trials in self._folds.items()}
-        prepared = self._prepared(veiled, mechanism, attack, state)
+        prepared = self._prepared(veiled, mechanism, attack)
         shown = {
             key: tuple(_query(prepared[self._half[trial.person]], trial) for trial in trials)
             for key, trials in veiled.items()
@@ -197,11 +187,7 @@ class Judge:
         return trial.with_gaze(*mechanism.start(noise).run(trial.t, trial.x, trial.y))
 
     def _prepared(
-        self,
-        veiled: Mapping[str, Sequence[Trial]],
-        mechanism: SampleMechanism | None,
-        attack: Attack | None,
-        state: Mapping[str, FloatArray] | None,
+        self, veiled: Mapping[str, Sequence[Trial]], mechanism: SampleMechanism | None, attack: Attack | None
     ) -> tuple[Prepared | None, Prepared | None]:
         """Return the attack for each half of the participants.
 
@@ -211,14 +197,14 @@ class Judge:
             return None, None
         seed = self.seed + _ATTACKERS_SEED
         if Grant.EXEMPLARS not in attack.grants:
-            prepared = attack.prepare(Knowledge(mechanism, None, state), seed)
+            prepared = attack.prepare(Knowledge(mechanism), seed)
             return prepared, prepared
         halves: tuple[list[Exemplar], list[Exemplar]] = [], []
         for key, trials in self._folds.items():
             for raw, behind in zip(trials, veiled[key], strict=True):
                 halves[self._half[raw.person]].append(Exemplar(raw, behind))
         first, second = (
-            attack.prepare(Knowledge(mechanism, tuple(others), state), seed + half)
+            attack.prepare(Knowledge(mechanism, tuple(others)), seed + half)
             for half, others in enumerate(reversed(halves))
         )
         return first, second

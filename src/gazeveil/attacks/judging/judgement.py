@@ -112,13 +112,7 @@ class Facts(NamedTuple):
 
 
 def judgement_of(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
-    """Return what all answers say together; at least one is needed.
-
-    Args:
-        answers: The verdicts.
-        facts: What they are about.
-        draws: How often participants are resampled for an interval.
-    """
+    """Return what all answers, one at least, say together; for intervals participants are resampled ``draws`` times."""
     names = sorted({answer.person for answer in answers} | {name for _, verdict in answers for name in verdict.people})
     numbers = {name: number for number, name in enumerate(names)}
     asked = np.array([numbers[person] for person, _ in answers])

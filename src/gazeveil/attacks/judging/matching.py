@@ -54,11 +54,7 @@ class Verdict:
 
 
 def vote(scores: FloatArray, people: Sequence[str]) -> Verdict:
-    """Let the windows of a query vote.
-
-    Args:
-        scores: What `Gallery.windows` gives: a row for every window, a column for everyone.
-        people: Whose columns they are.
+    """Let the windows of a query vote, by the scores that `Gallery.windows` gives for these participants.
 
     Raises:
         InternalError: If a score is not a number, or there are not as many columns as participants.

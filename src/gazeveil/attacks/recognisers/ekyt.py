@@ -122,7 +122,5 @@ class _Embedding:
         return found.reshape(len(found), math.prod(found.shape[1:])).astype(np.float64)
 
 
-@lru_cache(maxsize=4)
-def _embedding(path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool) -> _Embedding:
-    """Return the embedding of a model file as it is now; ``changed`` tells a new file of the same name apart."""
-    return _Embedding(path, changed, device, seconds, step, before_last)
+_embedding = lru_cache(maxsize=4)(_Embedding)
+"""The embedding of a model file as it is now; ``changed`` tells a new file of the same name apart."""

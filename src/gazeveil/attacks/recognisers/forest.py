@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
+from gazeveil.attacks.contract import RECOGNISERS, Gallery, Trial
 from gazeveil.attacks.recognisers._discriminant import Scale
 from gazeveil.attacks.recognisers._galleries import Rows, Score, described
-from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
+from gazeveil.attacks.recognisers._rates import at_best_rate
+from gazeveil.attacks.recognisers.lda import Lda
 from gazeveil.errors import OptionError, needing
 from gazeveil.types import FloatArray
 
@@ -25,38 +25,23 @@ _RAREST = 1e-3
 
 @RECOGNISERS.register("forest")
 @dataclass(frozen=True, slots=True)
-class Forest(Recogniser):
+class Forest(Lda):
     """Many features of a window, and trees that vote (scikit-learn's random forest).
 
+    Its other options are those of `lda`.
+
     Attributes:
-        groups: Which groups of features; ``("events",)`` for fixations and saccades alone.
-        allow: What it may look at beside movement: ``position``, ``pupil``, both or nothing.
-        seconds: How long a window is; infinite for whole trials.
-        step: How much later the next window begins.
         trees: How many trees.
-        rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
-            recorded.
     """
 
     name: ClassVar[str] = "forest"
 
-    groups: tuple[str, ...] = tuple(GROUPS)
-    allow: frozenset[str] = frozenset()
-    seconds: float = SECONDS
-    step: float = STEP
     trees: int = 400
-    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
-        self._describe()
-        check_rate(self.rate_hz)
+        Lda.__post_init__(self)
         if self.trees < 1:
             raise OptionError(f"a forest needs at least one tree, not {self.trees!r}")
-
-    @property
-    def sees(self) -> frozenset[str]:
-        """What it looks at beyond velocity."""
-        return self.allow
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
         """Learn the participants of the reference trials.
@@ -67,9 +52,6 @@ class Forest(Recogniser):
         """
         learn = partial(grow, trees=self.trees, seed=seed)
         return at_best_rate(reference, lambda trials: described(trials, self._describe().rows, learn), self.rate_hz)
-
-    def _describe(self) -> Description:
-        return Description(self.groups, self.allow, self.seconds, self.step)
 
 
 def grow(rows: Rows, *, trees: int, seed: int) -> Score:

@@ -28,14 +28,7 @@ EXACT = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Releases:
-    """Noisy points.
-
-    Attributes:
-        at: At which samples.
-        x: Where.
-        y: Where, down.
-        variance: Of the noise of each along an axis, in square degrees.
-    """
+    """Noisy points: at which samples, where, and the variance of each one's noise along an axis, in square degrees."""
 
     at: NDArray[np.int64]
     x: FloatArray

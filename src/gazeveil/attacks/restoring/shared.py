@@ -92,7 +92,7 @@ def fitting(attack: Attack, knowledge: Knowledge) -> SampleMechanism:
     """Return the mechanism that an attack was granted, if the attack has something to do against it.
 
     Raises:
-        OptionError: If it has nothing to do, or the mechanism mechanisms something else than trials hold.
+        OptionError: If it has nothing to do, or the mechanism veils something else than trials hold.
     """
     mechanism = in_degrees(knowledge.mechanism)
     if not attack.fits(mechanism):

@@ -30,24 +30,17 @@ Rows = Mapping[str, Mapping[str, FloatArray]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adapted(Recogniser):
-    """An embedding followed by a linear layer.
-
-    Attributes:
-        embed: Turns a trial into embeddings.
-        layer: The layer.
-        seen: What the embedding looks at beyond velocity.
-    """
+    """An embedding followed by a linear layer."""
 
     name: ClassVar[str] = "adapted"
 
     embed: Callable[[Trial], FloatArray]
     layer: FloatArray
-    seen: frozenset[str] = frozenset()
 
     @property
     def sees(self) -> frozenset[str]:
-        """What it looks at beyond velocity."""
-        return self.seen
+        """Nothing beyond velocity."""
+        return frozenset()
 
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
         """Embed the reference trials; nothing is drawn, so the seed does not matter."""
@@ -58,9 +51,7 @@ class Adapted(Recogniser):
         return found
 
 
-def adapted(
-    embed: Callable[[Trial], FloatArray], strangers: Sequence[Trial], seen: frozenset[str] = frozenset()
-) -> Adapted:
+def adapted(embed: Callable[[Trial], FloatArray], strangers: Sequence[Trial]) -> Adapted:
     """Learn the layer.
 
     Raises:
@@ -78,7 +69,7 @@ def adapted(
     names = sorted(whole)
     halves = [{name: whole[name] for name in names[half::2]} for half in (0, 1)]
     rights = [sum(_right(layer_of(halves[half], share), halves[1 - half]) for half in (0, 1)) for share in SHRINKAGES]
-    return Adapted(embed, layer_of(whole, SHRINKAGES[int(np.argmax(rights))]), seen)
+    return Adapted(embed, layer_of(whole, SHRINKAGES[int(np.argmax(rights))]))
 
 
 def layer_of(people: Rows, shrinkage: float) -> FloatArray:

@@ -11,11 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.attacks.restoring.shared import Gaze, Restoration
-from gazeveil.attacks.threats.wiener import best_filter, filtered
+from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared
+from gazeveil.attacks.restoring.shared import Restoration
+from gazeveil.attacks.threats.wiener import best_filter, restored
 from gazeveil.errors import InputError, OptionError
-from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("exemplar-filter")
@@ -47,8 +46,4 @@ class ExemplarFilter(Attack):
         longest = max(len(exemplar.veiled.t) for exemplar in exemplars)
         size = 2 * max(4, min(round(self.seconds * rates.pop() / 2), longest // 4))
         taps, shift = best_filter(exemplars, size)
-        return Restoration(lambda veiled: _guess(taps, shift, veiled))
-
-
-def _guess(taps: FloatArray, shift: FloatArray, veiled: Trial) -> Gaze:
-    return filtered(veiled.x, taps[0]) + shift[0], filtered(veiled.y, taps[1]) + shift[1]
+        return Restoration(lambda veiled: restored(veiled, taps, shift))

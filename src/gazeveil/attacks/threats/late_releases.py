@@ -20,14 +20,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.contract import ATTACKS, Gallery, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.attacks.recognisers.fisher import Fisher
 from gazeveil.attacks.restoring.releases import releases_of
 from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, fitting, unwound, without_gaps
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
-from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.exact import whole_number
+from gazeveil.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.types import FloatArray
@@ -35,7 +34,7 @@ from gazeveil.types import FloatArray
 
 @ATTACKS.register("late-releases")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LateReleases(Attack):
+class LateReleases(WhiteBox):
     """Participants are told apart by when releases are late, and by nothing else.
 
     No point that was released is looked at.
@@ -50,12 +49,8 @@ class LateReleases(Attack):
 
     name: ClassVar[str] = "late-releases"
     threat_model: ClassVar[str] = "white box, times of releases alone"
-    grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
 
     draws: int = 2
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
 
     def fits(self, mechanism: SampleMechanism) -> bool:
         """Whether the mechanism releases by the clock and does not look back."""
@@ -63,8 +58,7 @@ class LateReleases(Attack):
         return isinstance(last, Clock) and last.delay == 0
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = fitting(self, knowledge)
-        return _Behind(mechanism, self.draws, seed)
+        return _Behind(fitting(self, knowledge), self.draws, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,12 +70,7 @@ class _Behind(VeiledReference):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithLosses(Recogniser):
-    """A recogniser that is shown where gaze was lost, as far as releases tell.
-
-    Attributes:
-        given: The recogniser itself.
-        marked: What marks in a trial where gaze was lost.
-    """
+    """The given recogniser, shown trials that are marked where gaze was lost, as far as releases tell."""
 
     name: ClassVar[str] = "with losses"
 

@@ -39,8 +39,7 @@ class TimedWhiteBox(WhiteBox):
         return LateReleases().fits(mechanism)
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = fitting(self, knowledge)
-        return _Behind(mechanism, self.draws, seed)
+        return _Behind(fitting(self, knowledge), self.draws, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

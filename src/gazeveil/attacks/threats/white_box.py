@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: mechanism the reference too, so that like is compared with like (Wilson 2024, section 5.2)."""
+"""White box: veil the reference too, so that like is compared with like (Wilson 2024, section 5.2)."""
 
 from __future__ import annotations
 
@@ -40,13 +40,7 @@ class WhiteBox(Attack):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VeiledReference(Prepared):
-    """Enrols what the mechanism makes of the reference.
-
-    Attributes:
-        mechanism: The mechanism's.
-        draws: How often.
-        seed: Of the attacker's own noise.
-    """
+    """Enrols what the mechanism makes of the reference in this many draws, with noise of the attacker's own."""
 
     mechanism: SampleMechanism
     draws: int

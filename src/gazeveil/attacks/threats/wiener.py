@@ -65,8 +65,7 @@ class _Learner:
             pairs = veiled_strangers(self.mechanism, rate, self.attack.people, 1, 60.0, self.seed)
             size = 2 * max(4, round(self.attack.seconds * rate / 2))
             self.known[rate] = best_filter(pairs, size)
-        taps, shift = self.known[rate]
-        return filtered(veiled.x, taps[0]) + shift[0], filtered(veiled.y, taps[1]) + shift[1]
+        return restored(veiled, *self.known[rate])
 
 
 def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, FloatArray]:
@@ -95,6 +94,11 @@ def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, Flo
     answer = common / np.maximum(whole, 1e-12 * whole.max(axis=1, keepdims=True) + 1e-300)
     taps = np.roll(np.fft.irfft(answer, size), size // 2, axis=1) * fade  # far taps are the least sure ones
     return taps, np.mean(apart, axis=0)
+
+
+def restored(veiled: Trial, taps: FloatArray, shift: FloatArray) -> Gaze:
+    """Return veiled gaze through the filters of both axes, and shifted."""
+    return filtered(veiled.x, taps[0]) + shift[0], filtered(veiled.y, taps[1]) + shift[1]
 
 
 def filtered(values: FloatArray, taps: FloatArray) -> FloatArray:

@@ -30,21 +30,11 @@ from gazeveil.privacy._promise import Guarantee
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.registry import Registry
 
+Mechanism = Callable[[Any, NoiseSource, int], NDArray[Any]]
+"""Runs a mechanism on one input, this many trials with fresh noise each; returns a row of numbers for each trial."""
 
-class Mechanism(Protocol):
-    """Runs a mechanism many times on one input, with fresh noise each time."""
-
-    def __call__(self, data: Any, noise: NoiseSource, trials: int) -> NDArray[Any]:
-        """Return one row of numbers for each trial."""
-        ...
-
-
-class LogRatio(Protocol):
-    """How much likelier each output is on the first input than on the second, as a logarithm."""
-
-    def __call__(self, outputs: NDArray[Any], first: Any, second: Any) -> NDArray[np.float64]:
-        """Return one number for each row of outputs."""
-        ...
+LogRatio = Callable[[NDArray[Any], Any, Any], NDArray[np.float64]]
+"""How much likelier each row of outputs is on the first input than on the second, as a logarithm."""
 
 
 class ExactLoss(Protocol):

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -69,7 +70,7 @@ class Laboratory:
     def outputs(self, part: str, pair: int, runs: int) -> tuple[Outputs, Outputs]:
         """Return the outputs of this many runs on both inputs of a pair."""
         batches = [self._batches(part, pair, side, runs) for side in (0, 1)]
-        rows = list(self._each(_outputs, self._bench.outputs, [*batches[0], *batches[1]]))
+        rows = list(self._each(_Bench.outputs, [*batches[0], *batches[1]]))
         return np.vstack(rows[: len(batches[0])]), np.vstack(rows[len(batches[0]) :])
 
     def counts(self, part: str, pair: int, events: Sequence[Event], runs: int) -> list[tuple[int, int]]:
@@ -77,7 +78,7 @@ class Laboratory:
         batches = [batch for side in (0, 1) for batch in self._batches(part, pair, side, runs)]
         jobs = [(batch, tuple(events)) for batch in batches]
         totals = np.zeros((len(events), 2), dtype=np.int64)
-        for batch, counts in zip(batches, self._each(_counts, self._bench.counts, jobs), strict=True):
+        for batch, counts in zip(batches, self._each(_Bench.counts, jobs), strict=True):
             totals[:, batch.side] += counts
         return [(int(first), int(second)) for first, second in totals]
 
@@ -86,10 +87,12 @@ class Laboratory:
         sizes = [min(rows, runs - start) for start in range(0, runs, rows)]
         return [Batch(part, pair, side, number, size) for number, size in enumerate(sizes)]
 
-    def _each(self, remote: Callable[[Any], T], here: Callable[[Any], T], jobs: Sequence[Any]) -> Iterable[T]:
+    def _each(self, method: Callable[[_Bench, Any], T], jobs: Sequence[Any]) -> Iterable[T]:
         """Do jobs in order, here or in other processes."""
-        parallel = self._workers > 1 and len(jobs) > 1
-        results = self._processes().map(remote, jobs) if parallel else map(here, jobs)
+        if self._workers > 1 and len(jobs) > 1:
+            results: Iterable[T] = self._processes().map(partial(_there, method), jobs)
+        else:
+            results = map(partial(method, self._bench), jobs)
         try:
             for job, result in zip(jobs, results, strict=True):
                 self._done += (job if isinstance(job, Batch) else job[0]).size
@@ -174,15 +177,7 @@ def _prepare(bench: _Bench) -> None:
     _bench = bench
 
 
-def _ready() -> _Bench:
+def _there(method: Callable[[_Bench, Any], T], job: Any) -> T:
     if _bench is None:
         raise OptionError("this process was not prepared for an audit")
-    return _bench
-
-
-def _outputs(batch: Batch) -> Outputs:
-    return _ready().outputs(batch)
-
-
-def _counts(job: tuple[Batch, tuple[Event, ...]]) -> list[int]:
-    return _ready().counts(job)
+    return method(_bench, job)

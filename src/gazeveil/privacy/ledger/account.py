@@ -53,12 +53,12 @@ class Account:
     @property
     def spent(self) -> dict[str, Fraction]:
         """What was spent, in the budget's terms."""
-        return _by_name(self.budget, self.totals.spent)
+        return by_name(self.budget, self.totals.spent)
 
     @property
     def remaining(self) -> dict[str, Fraction]:
         """What may still be spent, in the budget's terms."""
-        return _by_name(self.budget, self.totals.remaining)
+        return by_name(self.budget, self.totals.remaining)
 
     @property
     def next_back(self) -> tuple[int, Fraction] | None:
@@ -229,8 +229,8 @@ def no_account(dataset: str, person: str) -> LedgerError:
 
 def over_budget(tail: Tail, before: Totals, after: Totals) -> BudgetExceeded:
     """Say requested, remaining, missing and the next step."""
-    cost = _by_name(before.budget, tuple(new - old for new, old in zip(after.spent, before.spent, strict=True)))
-    remaining = _by_name(before.budget, before.remaining)
+    cost = by_name(before.budget, tuple(new - old for new, old in zip(after.spent, before.spent, strict=True)))
+    remaining = by_name(before.budget, before.remaining)
     missing = {name: max(Fraction(0), cost[name] - remaining[name]) for name in cost}
     back = "" if before.rolling is None else _when(before.rolling.next_back)
     said = in_letters(missing) + (f"\n  comes back {back}" if back else "")
@@ -240,7 +240,7 @@ def over_budget(tail: Tail, before: Totals, after: Totals) -> BudgetExceeded:
 
 def no_price(tail: Tail, before: Totals, asked: Guarantee, reason: NoPrice) -> BudgetExceeded:
     """Say why no budget of this kind could pay, and the next step."""
-    remaining = _by_name(before.budget, before.remaining)
+    remaining = by_name(before.budget, before.remaining)
     return _refusal(tail, str(asked), remaining, f"without end: {reason}", asked.to_dict(), None)
 
 
@@ -266,7 +266,8 @@ def _refusal(
     )
 
 
-def _by_name(budget: Guarantee | None, numbers: tuple[Fraction, ...]) -> dict[str, Fraction]:
+def by_name(budget: Guarantee | None, numbers: tuple[Fraction, ...]) -> dict[str, Fraction]:
+    """Return numbers under the names that they have in a budget."""
     return dict(zip(() if budget is None else budget.numbers(), numbers, strict=True))
 
 

@@ -231,7 +231,7 @@ class Ledger:
         written(guarantee)
         digest = "" if recipe is None else digest_of(recipe)
         with self._account(dataset, person) as (held, tail, before):
-            if charge_id and (text := held.book.find(checked(charge_id, "charge id"))) is not None:
+            if charge_id and (text := held.book.reader.find(checked(charge_id, "charge id"))) is not None:
                 held.after = _standing(tail, before)
                 return receipt_again(text, held.after, guarantee, digest, self._watch.identity)
             totals, at = self._time.rolled((dataset, person), before)

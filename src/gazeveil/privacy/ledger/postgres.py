@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, needing
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
-from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Tail
+from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Reader, Tail
 
 if TYPE_CHECKING:
     import psycopg
@@ -62,7 +62,6 @@ FROM gazeveil.accounts LEFT JOIN LATERAL (
 ) AS newest ON true
 """
 _TAIL = f"{_TAILS} WHERE dataset = %s AND person = %s"
-_TAILS_OF = f"{_TAILS} WHERE dataset >= %s AND dataset < %s AND person = %s ORDER BY dataset"
 _LOCK = "SELECT 1 FROM gazeveil.accounts WHERE dataset = %s AND person = %s FOR UPDATE"
 _OPEN = "INSERT INTO gazeveil.accounts (dataset, person) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 _APPEND = """
@@ -155,8 +154,7 @@ class PostgresStore:
             yield book
         except Exception:
             # What was refused on the strength of an old reading must be asked again.
-            row = connection.execute(_TAIL, (GENESIS, left.dataset, left.person)).fetchone()
-            if row is None or Tail(*row) != left:
+            if book.reader.tail(left.dataset, left.person) != left:
                 raise Moved from None
             raise
         written = book.write()
@@ -281,12 +279,6 @@ class _Book:
         self.after: Tail | None = None
         self._line: Line | None = None
 
-    def find(self, event_id: str) -> str | None:
-        """Return the text of the event that was given an id."""
-        query = "SELECT event FROM gazeveil.events WHERE id = %s AND id <> ''"
-        row = self._connection.execute(query, (event_id,)).fetchone()
-        return None if row is None else str(row[0])
-
     def append(self, line: Line) -> None:
         """Add the next event."""
         if self.tail is None or self._line is not None:
@@ -301,26 +293,10 @@ class _Book:
         return self._connection.execute(_APPEND, (*self._line, self.tail.account))
 
 
-class _Reader:
+class _Reader(Reader):
     """One moment of the whole ledger."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-
-    def tails(self) -> list[Tail]:
-        """Return where every account stands."""
-        rows = self._connection.execute(f"{_TAILS} ORDER BY dataset, person", (GENESIS,)).fetchall()
-        return [Tail(*row) for row in rows]
-
-    def tail(self, dataset: str, person: str) -> Tail | None:
-        """Return where one account stands."""
-        row = self._connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
-        return None if row is None else Tail(*row)
-
-    def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
-        between = (beginning, beginning[:-1] + "!")  # the letter after a space
-        return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
+    tails_sql, events_sql, mark = _TAILS, "gazeveil.events", "%s"
 
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
@@ -329,24 +305,6 @@ class _Reader:
             cursor.execute(query, (account,))
             for row in cursor:
                 yield Line(*row)
-
-    def text(self, account: int, number: int) -> str | None:
-        """Return the text of one event."""
-        query = "SELECT event FROM gazeveil.events WHERE account = %s AND number = %s"
-        row = self._connection.execute(query, (account, number)).fetchone()
-        return None if row is None else str(row[0])
-
-    def digest(self, account: int, number: int) -> str | None:
-        """Return the digest of one event."""
-        query = "SELECT digest FROM gazeveil.events WHERE account = %s AND number = %s"
-        row = self._connection.execute(query, (account, number)).fetchone()
-        return None if row is None else str(row[0])
-
-    def identity(self) -> str:
-        """Return the digest of the very first event."""
-        query = "SELECT digest FROM gazeveil.events ORDER BY account, number LIMIT 1"
-        row = self._connection.execute(query).fetchone()
-        return "" if row is None else str(row[0])
 
     def faults(self) -> list[str]:
         """Return events without an account; the server itself watches its files (see its checksums)."""

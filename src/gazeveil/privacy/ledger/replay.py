@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gazeveil.errors import LedgerError
-from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.account import by_name, in_letters, named
 from gazeveil.privacy.ledger.events import GENESIS, Event, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import Line, Reader, Tail
@@ -86,7 +86,8 @@ class _Replay:
             self.fault(f"event {line.number}: {error.message if isinstance(error, LedgerError) else error}")
         else:
             if self.totals.overspent:
-                self.fault(f"event {line.number} overspent the budget: left {in_letters(_left(self.totals), up=False)}")
+                left = in_letters(by_name(self.totals.budget, self.totals.remaining), up=False)
+                self.fault(f"event {line.number} overspent the budget: left {left}")
             if self.readable and line.totals != self.totals.to_text():
                 self.readable = False
                 self.fault(f"from event {line.number} on, the running totals are not what the events come to")
@@ -98,8 +99,3 @@ class _Replay:
         place = (event.number, event.id, event.dataset, event.person)
         if place != (line.number, line.id, self.tail.dataset, self.tail.person):
             self.fault(f"event {line.number} belongs somewhere else")
-
-
-def _left(totals: Totals) -> dict[str, Any]:
-    names = () if totals.budget is None else totals.budget.numbers()
-    return dict(zip(names, totals.remaining, strict=True))

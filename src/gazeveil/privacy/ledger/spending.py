@@ -246,14 +246,7 @@ class Totals:
         """Return the totals at a later moment of the account's time: without what came back until then."""
         if self.rolling is None or (rolling := self.rolling.rolled(at)) is self.rolling:
             return self
-        return Totals(
-            self.budget,
-            rolling.epsilon,
-            charges=self.charges,
-            unproven=self.unproven,
-            closed=self.closed,
-            rolling=rolling,
-        )
+        return self._rolling_on(rolling, self.charges)
 
     def allowed(self, wish: GazeStreamDP) -> GazeStreamDP:
         """Return the allowance after someone wished for one: more, or for larger movements, at once.
@@ -307,10 +300,13 @@ class Totals:
         if not isinstance(self.budget, GazeStreamDP) or until < at:
             raise LedgerError("a lease pays for gaze until a moment that is not over yet, from an allowance")
         rolling = rolling.charged(until, self.budget.window, _price(self.budget, promise)[0])
+        return self._rolling_on(rolling, self.charges + 1)
+
+    def _rolling_on(self, rolling: Rolling, charges: int) -> Totals:
         return Totals(
             self.budget,
             rolling.epsilon,
-            charges=self.charges + 1,
+            charges=charges,
             unproven=self.unproven,
             closed=self.closed,
             rolling=rolling,

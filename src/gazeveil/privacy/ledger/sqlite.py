@@ -24,8 +24,7 @@ from gazeveil._locks import try_lock, unlock
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.files import sync
 from gazeveil.privacy.ledger._fork import Turn
-from gazeveil.privacy.ledger.events import GENESIS
-from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
+from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Reader
 
 _APPLICATION_ID = 0x475A564C  # "GZVL", so that a ledger is told from any other SQLite file
 _PAUSE_S = 0.001
@@ -73,8 +72,6 @@ SELECT accounts.account, dataset, person, ifnull(number, 0), ifnull(digest, ?), 
 FROM accounts LEFT JOIN events ON events.account = accounts.account
     AND number = (SELECT max(own.number) FROM events AS own WHERE own.account = accounts.account)
 """
-_TAIL = f"{_TAILS} WHERE dataset = ? AND person = ?"
-_TAILS_OF = f"{_TAILS} WHERE dataset >= ? AND dataset < ? AND person = ? ORDER BY dataset"
 
 File = tuple[int, int]
 """A file by its device and number, whatever it is called."""
@@ -375,15 +372,10 @@ class _Book:
     def __init__(self, connection: sqlite3.Connection, dataset: str, person: str, *, opening: bool) -> None:
         self._connection = connection
         self.reader = _Reader(connection)
-        self.tail = _tail(connection, dataset, person)
+        self.tail = self.reader.tail(dataset, person)
         if self.tail is None and opening:
             connection.execute("INSERT INTO accounts (dataset, person) VALUES (?, ?)", (dataset, person))
-            self.tail = _tail(connection, dataset, person)
-
-    def find(self, event_id: str) -> str | None:
-        """Return the text of the event that was given an id."""
-        row = self._connection.execute("SELECT event FROM events WHERE id = ? AND id <> ''", (event_id,)).fetchone()
-        return None if row is None else str(row[0])
+            self.tail = self.reader.tail(dataset, person)
 
     def append(self, line: Line) -> None:
         """Add the next event."""
@@ -392,24 +384,10 @@ class _Book:
         self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (self.tail.account, *line))
 
 
-class _Reader:
+class _Reader(Reader):
     """One moment of the whole ledger."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def tails(self) -> list[Tail]:
-        """Return where every account stands."""
-        return [Tail(*row) for row in self._connection.execute(f"{_TAILS} ORDER BY dataset, person", (GENESIS,))]
-
-    def tail(self, dataset: str, person: str) -> Tail | None:
-        """Return where one account stands."""
-        return _tail(self._connection, dataset, person)
-
-    def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
-        between = (beginning, beginning[:-1] + "!")  # the letter after a space
-        return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
+    tails_sql, events_sql, mark = _TAILS, "events", "?"
 
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
@@ -417,33 +395,11 @@ class _Reader:
         for row in self._connection.execute(query, (account,)):
             yield Line(*row)
 
-    def text(self, account: int, number: int) -> str | None:
-        """Return the text of one event."""
-        query = "SELECT event FROM events WHERE account = ? AND number = ?"
-        row = self._connection.execute(query, (account, number)).fetchone()
-        return None if row is None else str(row[0])
-
-    def digest(self, account: int, number: int) -> str | None:
-        """Return the digest of one event."""
-        query = "SELECT digest FROM events WHERE account = ? AND number = ?"
-        row = self._connection.execute(query, (account, number)).fetchone()
-        return None if row is None else str(row[0])
-
-    def identity(self) -> str:
-        """Return the digest of the very first event."""
-        row = self._connection.execute("SELECT digest FROM events ORDER BY account, number LIMIT 1").fetchone()
-        return "" if row is None else str(row[0])
-
     def faults(self) -> list[str]:
         """Return what SQLite finds wrong with its file."""
         found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check")]
         found += [f"foreign key: {row}" for row in self._connection.execute("PRAGMA foreign_key_check")]
         return [fault for fault in found if fault != "ok"]
-
-
-def _tail(connection: sqlite3.Connection, dataset: str, person: str) -> Tail | None:
-    row = connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
-    return None if row is None else Tail(*row)
 
 
 def _remember_what_was_read() -> None:

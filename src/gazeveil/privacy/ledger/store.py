@@ -9,10 +9,13 @@ compares. Nothing is ever updated: two tables, accounts and events, and rows are
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from gazeveil.privacy.ledger.events import GENESIS
 
 SCHEMA_VERSION = 1
 """Of the tables, not of the events in them; those have their own guarantee."""
@@ -55,10 +58,6 @@ class Book(Protocol):
         """Where the account stands; None if there is no such account."""
         ...
 
-    def find(self, event_id: str) -> str | None:
-        """Return the text of the event that was given an id, in whichever account."""
-        ...
-
     @property
     def reader(self) -> Reader:
         """All accounts, as they stand now."""
@@ -69,40 +68,66 @@ class Book(Protocol):
         ...
 
 
-class Reader(Protocol):
-    """All accounts as they stood at one moment."""
+class Reader(ABC):
+    """All accounts as they stood at one moment. Databases differ in how they write tables and parameters."""
+
+    tails_sql: ClassVar[str]
+    """Selects the tails of all accounts; its parameter is what stands for the digest of no event."""
+    events_sql: ClassVar[str]
+    """The name of the table of events."""
+    mark: ClassVar[str]
+    """What stands for a parameter."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
 
     def tails(self) -> list[Tail]:
         """Return where every account stands, sorted by data set and participant."""
-        ...
+        return self._tails("ORDER BY dataset, person")
 
     def tail(self, dataset: str, person: str) -> Tail | None:
         """Return where one account stands."""
-        ...
+        found = self._tails("WHERE dataset = {mark} AND person = {mark}", dataset, person)
+        return found[0] if found else None
 
     def tails_of(self, beginning: str, person: str) -> list[Tail]:
         """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
-        ...
+        between = (beginning, beginning[:-1] + "!")  # the letter after a space
+        which = "WHERE dataset >= {mark} AND dataset < {mark} AND person = {mark} ORDER BY dataset"
+        return self._tails(which, *between, person)
 
+    @abstractmethod
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
-        ...
+
+    def find(self, event_id: str) -> str | None:
+        """Return the text of the event that was given an id, in whichever account."""
+        return self._one("SELECT event FROM {events} WHERE id = {mark} AND id <> ''", event_id)
 
     def text(self, account: int, number: int) -> str | None:
         """Return the text of one event; None if there is no such event."""
-        ...
+        return self._one("SELECT event FROM {events} WHERE account = {mark} AND number = {mark}", account, number)
 
     def digest(self, account: int, number: int) -> str | None:
         """Return the digest of one event; None if there is no such event."""
-        ...
+        return self._one("SELECT digest FROM {events} WHERE account = {mark} AND number = {mark}", account, number)
 
     def identity(self) -> str:
         """Return the digest of the very first event: the same for all copies of a ledger. Empty before there is one."""
-        ...
+        return self._one("SELECT digest FROM {events} ORDER BY account, number LIMIT 1") or ""
 
+    @abstractmethod
     def faults(self) -> list[str]:
         """Return what the database itself finds wrong with its files."""
-        ...
+
+    def _tails(self, which: str, *parameters: str) -> list[Tail]:
+        query = f"{self.tails_sql} {which.format(mark=self.mark)}"
+        return [Tail(*row) for row in self._connection.execute(query, (GENESIS, *parameters)).fetchall()]
+
+    def _one(self, query: str, *parameters: str | int) -> str | None:
+        query = query.format(events=self.events_sql, mark=self.mark)
+        row = self._connection.execute(query, parameters).fetchone()
+        return None if row is None else str(row[0])
 
 
 class Store(Protocol):

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact, in_digits
+from gazeveil.features.group import GroupPlan
+from gazeveil.features.participant_series import ParticipantPlan
 from gazeveil.privacy.scale import IN_SHORT, strength_of
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.forecast import Forecast
@@ -59,26 +60,7 @@ UNKNOWN = 1000
 """How many participants a δ must suit where nothing is known about their number."""
 
 
-class Expected(Protocol):
-    """What a plan with a public design knows about its error."""
-
-    @property
-    def error(self) -> float:
-        """The error to expect."""
-        ...
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Between which errors 9 of 10 lie."""
-        ...
-
-    @property
-    def floor(self) -> float:
-        """The error of the public mean."""
-        ...
-
-
-def error_forecast(plan: Expected, source: str) -> Forecast:
+def error_forecast(plan: GroupPlan | ParticipantPlan, source: str) -> Forecast:
     """Return the forecast of a plan with a public design: worth it if a tenth better than the public mean."""
     low, high = plan.interval
     return Forecast(

@@ -12,13 +12,9 @@ from gazeveil.release.method import Method
 
 
 def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
-    """Return how a heatmap strategy protects: bound, sensitivity, noise, and what to cite.
+    """Return how a heatmap strategy protects, from what it says about itself: bound, sensitivity, noise, what to cite.
 
-    Args:
-        strategy: What the strategy says about itself.
-        neighbours: How neighbouring data sets differ, which sets the sensitivity.
-        before: What was counted.
-        after: What was done with the noisy numbers.
+    ``before`` says what was counted, ``after`` what was done with the noisy numbers.
     """
     name, bound = strategy["strategy"], strategy["bound"]
     vectors, signed = _VECTORS[name]
@@ -52,15 +48,9 @@ def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, befo
 
 
 def joint_method(audit: str, *, before: str, after: str, length: int, sigma: float, neighbours: Neighbours) -> Method:
-    """Return how many maps under one noise protect.
+    """Return how many maps under one noise protect, as `strategy_method` does.
 
-    Args:
-        audit: The audit subject.
-        before: What was counted.
-        after: What was done with the noisy numbers.
-        length: The Euclidean length that all numbers of one participant together never exceed.
-        sigma: The standard deviation of the noise.
-        neighbours: How neighbouring data sets differ, which sets the sensitivity.
+    All numbers of one participant together never exceed the Euclidean ``length``.
     """
     times = "√2" if neighbours is Neighbours.REPLACE_ONE else "1"
     bounded = (

@@ -63,8 +63,6 @@ class AoiMeasurement(Aggregate):
     """Statistics of areas of interest on some stimuli of a study.
 
     Attributes:
-        study: The declared study.
-        mechanism: What is asked, and what may be spent on it.
         areas: The areas on each stimulus.
         groups: Who is in which group, if groups are compared; otherwise empty.
         pictures: What the pictures of stimuli say about gaze, where shares of time may follow them.

@@ -32,17 +32,10 @@ from gazeveil.types import FloatArray, Tell
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupMeasurement(SeriesProduct):
-    """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball.
-
-    Attributes:
-        study: The declared study.
-        mechanism: What may be spent, and the public design.
-        series: Which series it is made of.
-    """
+    """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball."""
 
     product: ClassVar[str] = GroupSeries.product
     files: ClassVar[str] = "group.parquet: mean, band and public mean of each step and feature; design.json"
-    proof: ClassVar[str] = "feature-series"
 
     study: Study
     mechanism: GroupSeries

@@ -55,17 +55,10 @@ AUDITED = frozenset(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SeriesMeasurement(SeriesProduct):
-    """Each participant's own series.
-
-    Attributes:
-        study: The declared study.
-        mechanism: What may be spent, and how.
-        series: Which series are released.
-    """
+    """Each participant's own series."""
 
     product: ClassVar[str] = ParticipantRelease.product
     files: ClassVar[str] = "features.parquet: the noisy series of all participants, one row per step"
-    proof: ClassVar[str] = "feature-series"
     per_participant: ClassVar[bool] = True
 
     study: Study

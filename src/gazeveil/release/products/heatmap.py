@@ -56,13 +56,7 @@ _OUT_OF_DOMAIN = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HeatmapMeasurement(OneStimulus):
-    """The heatmap of one stimulus.
-
-    Attributes:
-        study: The declared study.
-        mechanism: What may be spent, and how.
-        stimulus: The name of the stimulus.
-    """
+    """The heatmap of one stimulus."""
 
     product: ClassVar[str] = "heatmap"
     files: ClassVar[str] = (

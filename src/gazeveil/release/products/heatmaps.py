@@ -53,13 +53,7 @@ from gazeveil.types import IntArray, Tell
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HeatmapsMeasurement(Aggregate):
-    """The heatmaps of some stimuli of a study.
-
-    Attributes:
-        study: The declared study.
-        mechanism: What may be spent, and how.
-        stimuli: The names of the stimuli.
-    """
+    """The heatmaps of some stimuli of a study."""
 
     product: ClassVar[str] = "heatmaps"
     files: ClassVar[str] = (

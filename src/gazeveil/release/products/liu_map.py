@@ -97,13 +97,7 @@ class _LiuMeasurement(OneStimulus):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LiuMapMeasurement(_LiuMeasurement):
-    """The gaze map of one stimulus, with noise.
-
-    Attributes:
-        study: The declared study.
-        mechanism: What may be spent, and how.
-        stimulus: The name of the stimulus.
-    """
+    """The gaze map of one stimulus, with noise."""
 
     mechanism: LiuMap
 
@@ -190,13 +184,7 @@ class LiuMapMeasurement(_LiuMeasurement):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class UnprotectedLiuMeasurement(_LiuMeasurement):
-    """The gaze map of one stimulus without noise: nothing is guaranteed.
-
-    Attributes:
-        study: The declared study.
-        mechanism: Whose map it is.
-        stimulus: The name of the stimulus.
-    """
+    """The gaze map of one stimulus without noise: nothing is guaranteed."""
 
     mechanism: UnprotectedLiuMap
 

@@ -57,9 +57,6 @@ class MovieMeasurement(OneStimulus):
     """The dynamic heatmap of one stimulus.
 
     Attributes:
-        study: The declared study.
-        mechanism: What may be spent, and how.
-        stimulus: The name of the stimulus.
         speed: How fast videos run; 1 is real time.
     """
 

@@ -72,8 +72,6 @@ class VeiledMeasurement(Measurement):
     """All recordings of a study behind a mechanism.
 
     Attributes:
-        study: The declared study.
-        mechanism: Which mechanism, made for each declared screen.
         to: The format of the released files.
     """
 
@@ -161,7 +159,7 @@ class VeiledMeasurement(Measurement):
         return tuple(facts.values())
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Corpus:
-        """Mechanism recording by recording into a spool."""
+        """Veil recording by recording into a spool."""
         spool, notes, note = Spool(), _Notes(), self._note(noise)
         folder = spool.folder / "veiled"
         with writing_corpus(folder) as writer:

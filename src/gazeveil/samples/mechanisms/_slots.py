@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
+from typing import ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import exact
@@ -29,15 +29,10 @@ class Slotted(StreamMechanism):
         noises: How many mean displacements of a release's noise gaze must be away to be worth it.
     """
 
+    kernels: ClassVar[str] = "_tested_kernels"
     test_share: Fraction = Fraction(1, 20)
     t_skip: Fraction = Fraction(0)
     noises: float = 0.0
-
-    def kernels(self) -> ModuleType:
-        """Return the compiled tests."""
-        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
-
-        return _tested_kernels
 
     def _check(self) -> None:
         check_tests(self)

@@ -22,7 +22,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.compiled import CHUNK
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
@@ -84,7 +84,7 @@ class Chain(SampleMechanism):
         return replace(self, members=(*self.members[:which], changed, *self.members[which + 1 :]))
 
 
-class _Chained(Veil):
+class _Chained(ColumnsVeil):
     """One veil a member."""
 
     __slots__ = ("_sources", "_veils")
@@ -127,20 +127,6 @@ class _Chained(Veil):
         """Say what the machine's clock shows, to all members."""
         for veil in self._veils:
             veil.pace(now)
-
-    @one_thread
-    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take many samples at once; the same as stepping through them."""
-        shown_x, shown_y = self._through(t, x, y)
-        return shown_x, shown_y
-
-    @one_thread
-    def run3(
-        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Take many samples of a space with three axes."""
-        shown_x, shown_y, shown_z = self._through(t, x, y, z)
-        return shown_x, shown_y, shown_z
 
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
         self._check_open()

@@ -9,7 +9,6 @@ advance, get planar Laplace noise; between them the filter's estimate goes out. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
@@ -35,6 +34,7 @@ class Clock(StreamMechanism):
     """
 
     name: ClassVar[str] = "clock"
+    kernels: ClassVar[str] = "_clock_kernels"
     ticks: int = 0
     lag: float = 0.0
     content: tuple[Region, ...] | None = None
@@ -61,12 +61,6 @@ class Clock(StreamMechanism):
         """Return the loss of a tick and the time between two."""
         rule, ticks = self._rule(), self.chosen_ticks
         return Plan(rule, rule.cap // ticks, max(1, rule.window_us // ticks))
-
-    def kernels(self) -> ModuleType:
-        """Return the compiled clock."""
-        from gazeveil.samples.mechanisms import _clock_kernels  # noqa: PLC0415  (numba loads on use)
-
-        return _clock_kernels
 
     def _check(self) -> None:
         if whole_number(self.ticks, "ticks", at_least=0) > 1000:

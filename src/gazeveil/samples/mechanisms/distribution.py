@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -13,9 +12,8 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import exact
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms._slots import Slotted
-from gazeveil.samples.mechanisms.kaleido import LEAST_SHARE, tests_in
+from gazeveil.samples.mechanisms.kaleido import halving
 from gazeveil.samples.stream import Plan
-from gazeveil.samples.window_budget import Rule
 
 
 @MECHANISMS.register("distribution")
@@ -32,14 +30,7 @@ class Distribution(Slotted):
 
     def plan(self) -> Plan:
         """Return what tests and releases may cost."""
-        rule = self._rule()
-        spacing, tests, cost = tests_in(rule, self.t_skip or self.window / 10, self.test_share)
-        releases = Rule(rule.cap - tests * cost, rule.window_us)
-        least = math.ceil(max(self.floor, LEAST_SHARE) * rule.cap)
-        if least > releases.cap // 2:
-            raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
-        own = (0.0, float(cost), 0.0, self.noises, float(least))
-        return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
+        return halving(self, self._rule(), noises=self.noises)
 
     def _check(self) -> None:
         Slotted._check(self)

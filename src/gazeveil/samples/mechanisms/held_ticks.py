@@ -24,7 +24,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, one_thread
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, in_microseconds, moment, moments
@@ -110,7 +110,7 @@ class HeldTicks(SampleMechanism):
         return _Ticking(self, noise)
 
 
-class _Ticking(Veil):
+class _Ticking(ColumnsVeil):
     """When the latest points were released, and the point that is held."""
 
     __slots__ = (
@@ -184,35 +184,13 @@ class _Ticking(Veil):
     @one_thread
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
-        if len(self._held) != 2:
-            raise self._wrong_axes(2)
         shown_x, shown_y = self._take(t, x, y)
         return shown_x, shown_y
 
     @one_thread
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
-        if len(self._held) != 3:
-            raise self._wrong_axes(3)
         shown_x, shown_y, shown_z = self._take(t, x, y, z)
-        return shown_x, shown_y, shown_z
-
-    @one_thread
-    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take many samples at once; the same as stepping through them."""
-        if len(self._held) != 2:
-            raise self._wrong_axes(2)
-        shown_x, shown_y = self._through(t, x, y)
-        return shown_x, shown_y
-
-    @one_thread
-    def run3(
-        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Take many samples of a space with three axes."""
-        if len(self._held) != 3:
-            raise self._wrong_axes(3)
-        shown_x, shown_y, shown_z = self._through(t, x, y, z)
         return shown_x, shown_y, shown_z
 
     @property
@@ -221,6 +199,8 @@ class _Ticking(Veil):
         return Faults(*(int(self._numbers[place]) for place in (RAN_BACK, _MISSING, _NOT_FINITE)))
 
     def _take(self, t: float, *point: float) -> tuple[float, ...]:
+        if len(point) != len(self._held):
+            raise self._wrong_axes(len(point))
         if self._shut:
             self._check_open()
         try:
@@ -282,6 +262,8 @@ class _Ticking(Veil):
         return angles(*point) if self.mechanism.of_directions else point
 
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
+        if len(columns) != 1 + len(self._held):
+            raise self._wrong_axes(len(columns) - 1)
         self._check_open()
         try:
             t, *gaze = as_samples(*columns)

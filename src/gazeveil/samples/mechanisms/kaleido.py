@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import at_least_zero, exact
@@ -41,6 +40,7 @@ class Kaleido(StreamMechanism):
     """
 
     name: ClassVar[str] = "kaleido"
+    kernels: ClassVar[str] = "_tested_kernels"
     test_share: Fraction = Fraction(1, 20)
     t_skip: Fraction = Fraction(0)
     l_thresh: float = 0.05
@@ -48,20 +48,7 @@ class Kaleido(StreamMechanism):
 
     def plan(self) -> Plan:
         """Return what tests and releases may cost."""
-        rule = self._rule()
-        spacing, tests, cost = tests_in(rule, self.t_skip or self.window / 10, self.test_share)
-        releases = Rule(rule.cap - tests * cost, rule.window_us)
-        least = math.ceil(max(self.floor, LEAST_SHARE) * rule.cap)
-        own = (0.0, float(cost), self.l_thresh * math.hypot(*self.space.size), 0.0, float(least))
-        if least > releases.cap // 2:
-            raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
-        return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
-
-    def kernels(self) -> ModuleType:
-        """Return the compiled tests."""
-        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
-
-        return _tested_kernels
+        return halving(self, self._rule(), threshold=self.l_thresh * math.hypot(*self.space.size))
 
     def _check(self) -> None:
         check_tests(self)
@@ -71,6 +58,21 @@ class Kaleido(StreamMechanism):
             raise OptionError("test_share and floor are shares of a window's budget, between 0 and 1")
         if not 0 <= self.l_thresh <= 1:
             raise OptionError(f"l_thresh is a share of the diagonal, between 0 and 1, not {self.l_thresh!r}")
+
+
+def halving(mechanism: Any, rule: Rule, *, threshold: float = 0.0, noises: float = 0.0) -> Plan:
+    """Return what tests and releases may cost where a release gets half of what is left in the window.
+
+    Raises:
+        OptionError: If nothing is left to publish with.
+    """
+    spacing, tests, cost = tests_in(rule, mechanism.t_skip or mechanism.window / 10, mechanism.test_share)
+    releases = Rule(rule.cap - tests * cost, rule.window_us)
+    least = math.ceil(max(mechanism.floor, LEAST_SHARE) * rule.cap)
+    if least > releases.cap // 2:
+        raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
+    own = (0.0, float(cost), threshold, noises, float(least))
+    return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
 
 
 def tests_in(rule: Rule, t_skip: Fraction, share: Fraction) -> tuple[int, int, int]:

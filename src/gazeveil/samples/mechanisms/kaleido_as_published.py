@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
@@ -39,6 +38,7 @@ class KaleidoAsPublished(StreamMechanism):
     """
 
     name: ClassVar[str] = "kaleido-as-published"
+    kernels: ClassVar[str] = "_tested_kernels"
     filter: bool = False
     h: Fraction = Fraction(10)
     t_skip: Fraction = Fraction(1, 20)
@@ -85,12 +85,6 @@ class KaleidoAsPublished(StreamMechanism):
             spacing_us=sample_us,
             own=own,
         )
-
-    def kernels(self) -> ModuleType:
-        """Return the compiled tests."""
-        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
-
-        return _tested_kernels
 
     def _check(self) -> None:
         check_tests(self)

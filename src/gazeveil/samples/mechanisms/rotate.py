@@ -14,7 +14,7 @@ from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples, positive
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
@@ -87,7 +87,7 @@ class Rotation(SampleMechanism):
         return _Rotating(self, noise)
 
 
-class _Rotating(Veil):
+class _Rotating(ColumnsVeil):
     """Whose turn it is, until when, and that member's veil."""
 
     __slots__ = ("_numbers", "_until", "_until_wall", "_veil", "_wall")
@@ -131,20 +131,6 @@ class _Rotating(Veil):
         except BaseException as error:
             self._fail(error)
             raise
-
-    @one_thread
-    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take many samples at once; the same as stepping through them."""
-        shown_x, shown_y = self._through(t, x, y)
-        return shown_x, shown_y
-
-    @one_thread
-    def run3(
-        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Take many samples of a space with three axes."""
-        shown_x, shown_y, shown_z = self._through(t, x, y, z)
-        return shown_x, shown_y, shown_z
 
     @property
     def faults(self) -> Faults:

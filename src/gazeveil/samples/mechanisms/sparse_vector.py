@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
@@ -36,6 +35,7 @@ class SparseVector(StreamMechanism):
     """
 
     name: ClassVar[str] = "sparse-vector"
+    kernels: ClassVar[str] = "_sparse_kernels"
     releases: int = 1
     test_share: Fraction = Fraction(1, 10)
     t_skip: Fraction = Fraction(0)
@@ -51,12 +51,6 @@ class SparseVector(StreamMechanism):
         spacing = math.ceil((self.t_skip or self.window / 10) * 1_000_000)
         own = (float(tests), self.l_thresh * math.hypot(*self.space.size))
         return Plan(rule, epoch - tests, spacing, epoch_loss=tests, own=own)
-
-    def kernels(self) -> ModuleType:
-        """Return the compiled tests."""
-        from gazeveil.samples.mechanisms import _sparse_kernels  # noqa: PLC0415  (numba loads on use)
-
-        return _sparse_kernels
 
     def _check(self) -> None:
         check_tests(self)

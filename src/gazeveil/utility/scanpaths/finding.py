@@ -23,13 +23,7 @@ _FEWEST: Final = 4
 
 
 def find_scanpath(t: FloatArray, x: FloatArray, y: FloatArray) -> Scanpath:
-    """Return the fixations of some gaze; missing gaze (NaN) ends a fixation.
-
-    Args:
-        t: Seconds, growing.
-        x: Across.
-        y: Down.
-    """
+    """Return the fixations of some gaze, its times in seconds and growing; missing gaze (NaN) ends a fixation."""
     from gazeveil.utility.scanpaths._scanpath_kernels import restlessness  # noqa: PLC0415  (loads numba)
 
     nothing = Scanpath(np.empty(0), np.empty(0), np.empty(0))

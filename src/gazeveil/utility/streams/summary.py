@@ -4,35 +4,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.recording import Recording
+from gazeveil.types import PlainRow
 from gazeveil.utility.streams.pair import METRICS, Pair
 
 
 @dataclass(frozen=True, slots=True)
-class VeilError:
-    """How far a veiled stream is from the raw one. NaN where a measure has no value (see `METRICS` for each).
+class VeilError(PlainRow):
+    """How far a veiled stream is from the raw one, by `METRICS`. NaN where a measure has no value.
 
-    Attributes:
-        samples: Samples that were compared.
-        answered: Share of the samples with gaze for which the mechanism gave gaze too.
-        rmse_px: Root mean square distance in pixels.
-        rmse_deg: The same as an angle.
-        centre_rmse_px: What "always the centre" would have.
-        aoi_precision: Mean over areas of interest.
-        aoi_recall: Mean over areas of interest.
-        aoi_f1: Mean over areas of interest.
-        saliency_cc: Correlation of the maps of where gaze was.
-        saliency_kl: Divergence of the raw map from the veiled one.
-        lag_s: How late the veiled stream follows.
-        lag_correlation: How well it follows then.
-        jitter: Root mean square step from sample to sample.
-        raw_jitter: That of the raw stream.
-        fixations: How many the raw stream has.
-        veiled_fixations: How many a detector finds in the veiled one.
-        fixation_count_error: The change, relative to the true number.
+    Beside them: how many samples were compared, and the share of those with gaze for which the mechanism gave gaze too.
     """
 
     samples: int
@@ -52,10 +36,6 @@ class VeilError:
     fixations: float
     veiled_fixations: float
     fixation_count_error: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the measures by name: one row of a table."""
-        return asdict(self)
 
 
 def veil_error(raw: Recording, veiled: Recording, aois: AreasOfInterest | None = None) -> VeilError:

@@ -33,11 +33,7 @@ class Ensemble:
         self._embedders = [_restored(fold, block).to(self.device) for fold in model.folds]
 
     def embed(self, velocity: Floats) -> NDArray[np.float32]:
-        """Return one row of numbers for every window.
-
-        Args:
-            velocity: Raw velocities in deg/s (n, 2, samples), NaN where missing.
-        """
+        """Return one row of numbers for every window of raw velocities in deg/s (n, 2, samples), NaN where missing."""
         folds = len(self._embedders)
         result = np.empty((len(velocity), folds, EMBEDDING), dtype=np.float32)
         with torch.inference_mode():
@@ -78,12 +74,7 @@ class Ensemble:
     def embed_sliding(self, velocity: Floats, samples: int, step: int) -> NDArray[np.float32]:
         """Return one row for every window of a recording that is at least half there.
 
-        The same as `embed` of its `windows`, in less time where they overlap.
-
-        Args:
-            velocity: Raw velocities of a recording in deg/s (2, all samples), NaN where missing.
-            samples: Length of a window.
-            step: Samples from one window's start to the next one's.
+        The same as `embed` of its `windows`, in less time where they overlap; it takes what `averages_sliding` does.
         """
         there = usable(velocity, samples, step)
         if not there.any():

@@ -33,7 +33,6 @@ def train_ensemble(
     block: MakeBlock = DenseBlock,
     make_step: MakeStep = PlainStep,
     checkpoints: Path | None = None,
-    checkpoint_every: int = 1,
     resume: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> Model:
@@ -47,7 +46,6 @@ def train_ensemble(
         block: Makes the dense block.
         make_step: Makes the step of training.
         checkpoints: Path whose name, with a number added, keeps each fold's state.
-        checkpoint_every: After how many epochs it is kept.
         resume: Go on from what is kept there.
         tell: Called after every epoch with epochs done and epochs in all.
     """
@@ -66,7 +64,6 @@ def train_ensemble(
             block=block,
             make_step=make_step,
             checkpoint=None if checkpoints is None else fold_path(checkpoints, number),
-            checkpoint_every=checkpoint_every,
             resume=resume,
             tell=_shifted(tell, number, len(held_out)),
         )

@@ -134,7 +134,6 @@ def train(
     block: MakeBlock = DenseBlock,
     make_step: MakeStep = PlainStep,
     checkpoint: Path | None = None,
-    checkpoint_every: int = 1,
     resume: bool = False,
     tell: Told | None = None,
 ) -> Trained:
@@ -147,8 +146,7 @@ def train(
         validate_every: After how many epochs it is recorded, beside the last.
         block: Makes the dense block; see `layers`.
         make_step: Makes the step; see `Step`.
-        checkpoint: Where to keep the state; removed by nobody.
-        checkpoint_every: After how many epochs the state is kept, beside the last.
+        checkpoint: Where to keep the state after every epoch; removed by nobody.
         resume: Go on from the checkpoint if there is one.
         tell: Called after every epoch.
     """
@@ -182,7 +180,7 @@ def train(
         if held_out is not None and (last or (epoch + 1) % validate_every == 0):
             point["validation"] = _validate(embedder, held_out)
         state.curve.append(point)
-        if checkpoint is not None and (last or (epoch + 1) % checkpoint_every == 0):
+        if checkpoint is not None:
             state.save(checkpoint)
         if tell is not None:
             tell(epoch + 1, recipe.epochs)

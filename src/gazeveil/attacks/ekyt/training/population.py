@@ -27,7 +27,7 @@ from gazeveil.geometry import headset
 from gazeveil.simulate.oculomotor import look
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.stimulus import Stimulus, scene
+from gazeveil.simulate.stimulus import scene
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 
 VARIED: Final = "varied"
@@ -146,6 +146,4 @@ def varied_tracker(rng: Any) -> Tracker:
     )
 
 
-@lru_cache(maxsize=SCENES)
-def _scene(seed: int, index: int) -> Stimulus:
-    return scene(seed, index)
+_scene = lru_cache(maxsize=SCENES)(scene)

@@ -10,13 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Two neighbouring inputs, in whatever form the mechanism takes them.
-
-    Attributes:
-        first: One input.
-        second: Its neighbour.
-        words: How they differ.
-    """
+    """Two neighbouring inputs, in whatever form the mechanism takes them, and how they differ in words."""
 
     first: Any
     second: Any
