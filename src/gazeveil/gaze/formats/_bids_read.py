@@ -19,7 +19,7 @@ from gazeveil.gaze.formats._bids_geometry import axis_changes, geometry_of
 from gazeveil.gaze.formats._bids_names import OURS, Sidecars, parse_bids_name
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._rules import HOLDS
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.recording import Key
@@ -114,7 +114,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
         samples = combined(frame, options.eye)
         if "x" in frame.columns and "pupil" not in frame.columns and options.eye == "both":
             samples = samples.drop("pupil", strict=False)  # the file of both eyes has none: do not make one up
-        for piece in slices(samples, options.chunk_rows):
+        for piece in samples.iter_slices(options.chunk_rows):
             yield Chunk(key, piece, geometry, events, stated_rate, pupil_unit, note)
             events = schema.no_events()
 

@@ -18,7 +18,7 @@ from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, pars
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._rules import column_of
 from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices, told_step
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats._table_files import DelimitedFile, TabFile
 from gazeveil.gaze.formats._writing import write_files
@@ -95,7 +95,7 @@ class Delimited:
             labels = _labels(checked, layout, options, path)
             samples = _samples(checked.frame, layout, options, time_unit)
             for run in runs.cut(labels, checked.lines):
-                for piece in slices(samples[run.start : run.stop], options.chunk_rows):
+                for piece in samples[run.start : run.stop].iter_slices(options.chunk_rows):
                     yield Chunk(run.key, piece, layout.geometry, veiled=note)
 
     def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:

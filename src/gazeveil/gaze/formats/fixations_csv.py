@@ -32,7 +32,7 @@ from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
 from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats._table_lines import Aside
 from gazeveil.gaze.formats._text import read_head
@@ -123,7 +123,7 @@ class FixationsCsv:
             else:
                 labels = _labels(path, kept, fixations, layout, options, before)
             for run in runs.cut(labels, kept.lines):
-                for piece in slices(fixations[run.start : run.stop], options.chunk_rows):
+                for piece in fixations[run.start : run.stop].iter_slices(options.chunk_rows):
                     yield Chunk(run.key, piece, layout.plane(path))
         if not before.fixations:
             raise FileFormatError(path, expected="fixations", found="none in the table")

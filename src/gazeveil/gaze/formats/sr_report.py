@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._columns import Columns, header_words, parse_name
 from gazeveil.gaze.formats._naming import a_name, rules_of, usual_variable
-from gazeveil.gaze.formats._runs import Recorder
+from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
 from gazeveil.gaze.formats._samples import combined, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._table_files import SrReportFile
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -29,12 +29,13 @@ _GAZE = {f"{theirs}gazex" for theirs in _EYES.values()}
 
 
 @file_format("sr-report")
-class SrReport:
+class SrReport(WritesFiles):
     """One row a sample; a report may hold many participants, whose trials are numbered."""
 
     title = "SR Research Data Viewer sample report"
     suffixes = (".txt", ".tsv", ".csv", ".xls")
     lost = ("session", "geometry", "rate", "pupil_unit")
+    file = SrReportFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -67,10 +68,6 @@ class SrReport:
                 lambda row: geometry,
             )
         yield from recorder.finish(schema.no_events())
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write one report."""
-        return write_files(chunks, path, SrReportFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +178,7 @@ def _events_on_samples(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _messages(frame: pl.DataFrame) -> pl.DataFrame:
     if "message" not in frame.columns:
-        return schema.no_events().with_columns(at=pl.lit(0, pl.Int64))
-    said = frame.select("t", text=pl.col("message").str.strip_chars()).with_row_index("at")
-    said = said.filter(~pl.col("text").is_in(["", _MISSING])).with_columns(
-        pl.col("at").cast(pl.Int64),
-        kind=pl.lit("message"),
-        source=pl.lit("tracker"),
-        eye=pl.lit("both"),
-        onset="t",
-        offset="t",
-    )
-    return schema.event_table(said).with_columns(said["at"])
+        return placed_messages([])
+    said = frame.select(onset="t", text=pl.col("message").str.strip_chars()).with_row_index("at")
+    said = said.filter(~pl.col("text").is_in(["", _MISSING]))
+    return as_messages(said).with_columns(said["at"].cast(pl.Int64))

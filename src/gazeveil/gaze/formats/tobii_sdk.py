@@ -7,7 +7,7 @@ Gaze is in fractions of the screen, from the top left. Here 1 is valid and 0 is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +21,10 @@ from gazeveil.gaze.formats._samples import (
     completed,
     expect_unit,
     in_seconds,
-    slices,
 )
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiSdkFile
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -37,12 +36,13 @@ _VALID, _NOT_VALID = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
 @file_format("tobii-sdk")
-class TobiiSdk:
+class TobiiSdk(WritesFiles):
     """One file is one recording."""
 
     title = "Tobii Pro SDK table"
     suffixes = (".csv", ".tsv")
     lost = ("stimulus", "session", "trial", "events", "geometry", "rate")
+    file = TobiiSdkFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has the SDK's time and point on the display area."""
@@ -60,12 +60,8 @@ class TobiiSdk:
             unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), numbers["t"], "us")
             rows = _with_points(table, batch, text)
             samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
-            for piece in slices(samples, options.chunk_rows):
+            for piece in samples.iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a file for each participant into a folder, or one file of one participant."""
-        return write_files(chunks, path, TobiiSdkFile, self.lost)
 
 
 def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dict[str, str]]:

@@ -8,7 +8,7 @@ Tobii Studio 2 writes a preamble (system, recording, participant) before the tab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, gues
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiTsvFile
 from gazeveil.gaze.formats._tobii_messages import Messages
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -44,12 +44,13 @@ _STUDIO_2_EVENTS = {"timestamp", "event", "eventkey"}
 
 
 @file_format("tobii-tsv")
-class TobiiTsv:
+class TobiiTsv(WritesFiles):
     """One export holds many participants and stimuli; each presentation of a stimulus is a trial."""
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
     lost = ("geometry", "rate")
+    file = TobiiTsvFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
@@ -88,10 +89,6 @@ class TobiiTsv:
                 partial(_geometry, path, layout, options, gaze.frame),
             )
         yield from recorder.finish(messages.rest())
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write one export as Pro Lab makes it."""
-        return write_files(chunks, path, TobiiTsvFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import polars as pl
 
 from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._numbers import as_flags
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -66,7 +66,7 @@ class VarjoCsv:
             frame = with_angles(in_seconds(rows.frame, PER_SECOND[unit], "t"), present)
             pupils = [name for name in ("left_pupil", "right_pupil") if name in frame.columns]
             frame = frame.with_columns(pl.when(pl.col(name) > 0).then(pl.col(name)) for name in pupils)
-            for piece in slices(combined(frame, options.eye), options.chunk_rows):
+            for piece in combined(frame, options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit=pupil_unit)
 
 

@@ -26,7 +26,6 @@ from gazeveil.gaze.formats._samples import (
     expect_unit,
     guess_time_unit,
     in_seconds,
-    slices,
 )
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
@@ -122,7 +121,7 @@ class ViveCsv:
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
-            for piece in slices(combined(frame_of.told_only(frame), options.eye), options.chunk_rows):
+            for piece in combined(frame_of.told_only(frame), options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
         frame_of.finish(report)
 
