@@ -147,7 +147,7 @@ def _write(tables: list[pl.DataFrame], out: Path) -> None:
     from gazeveil.gaze import schema
     from gazeveil.gaze._parquet import telling_os_errors
 
-    empty = pl.DataFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+    empty = pl.DataFrame(schema=schema.keyed(schema.EVENTS))
     table = pl.concat([empty, *tables])
     with replacing(out) as temporary, telling_os_errors():
         if out.suffix == ".csv":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._columns import Columns, parse_name, words_in
 from gazeveil.gaze.formats._fixation_columns import (
     SPELLINGS,
     TABLE,
@@ -51,6 +52,7 @@ _MOVEMENTS = re.compile(
 )
 _SURELY_KINDS = {"eyemovementtype", "gazeeventtype", "eventtype"}
 _TEXT = {*schema.KEYS, "kind", "eye", "valid", "index"}
+_words = partial(words_in, marks="\t;,|", around=' "\ufeff')
 _LENGTHS_S, _STEPS = (0.01, 10.0), (0.5, 300.0)
 """How long fixations last, in the middle of a list, and how far apart they begin, in such lengths."""
 
@@ -67,8 +69,6 @@ class FixationsCsv:
         """Whether the header has columns of fixations and none of samples."""
         if head.lstrip().startswith((b"{", b"[{")):  # JSON
             return False
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
         lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if line.strip()]
         lines = [line for line in lines if not line.lstrip("\ufeff ").startswith("#")]
         if lines and parse_name(lines[0].strip("\ufeff[] ")).words in _PREAMBLES:
@@ -397,12 +397,6 @@ def _shown(starts: pl.Series, before: _Before) -> pl.Series:
     numbers = before.shown + np.cumsum(back)
     before.shown = int(numbers[-1]) if len(numbers) else before.shown
     return pl.Series("shown", numbers)
-
-
-def _words(line: str) -> set[str]:
-    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
-    cuts = ({parse_name(name.strip(' "\ufeff')).words for name in line.split(mark)} for mark in "\t;,|")
-    return max(cuts, key=len)
 
 
 def _follows_preamble(line: str) -> bool:

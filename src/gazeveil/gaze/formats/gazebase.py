@@ -150,7 +150,7 @@ def _numbers(columns: Columns, options: ReadOptions) -> dict[str, str]:
         "y": columns.need("'y', degrees", "y"),
     }
     spellings = {"valid": "val", "pupil": "dp", "left_x": "lx", "left_y": "ly", "right_x": "rx", "right_y": "ry"}
-    numbers |= {ours: found for ours, spelling in spellings.items() if (found := columns.find(spelling))}
+    numbers |= columns.find_each(spellings)
     if options.eye != "both" and not {f"{options.eye}_x", f"{options.eye}_y"} <= numbers.keys():
         raise columns.missing(f"'{options.eye[0]}x' and '{options.eye[0]}y', the {options.eye} eye's gaze")
     return numbers

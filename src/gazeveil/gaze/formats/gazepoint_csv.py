@@ -122,32 +122,28 @@ def _layout(columns: Columns, options: ReadOptions, report: ReadReport) -> _Layo
     in_mm = columns.find("lpmm", "rpmm") is not None
     pupil = "pmm" if in_mm else "pd"
     pupil_valid = "pmmv" if in_mm else "pv"
-    for ours, spelling in {
-        "valid": f"{main}v",
-        "left_valid": "lpogv",
-        "right_valid": "rpogv",
-        "left_pupil": f"l{pupil}",
-        "right_pupil": f"r{pupil}",
-        "left_pupil_valid": f"l{pupil_valid}",
-        "right_pupil_valid": f"r{pupil_valid}",
-        "fixation_x": "fpogx",
-        "fixation_y": "fpogy",
-        "fixation_start": "fpogs",
-        "fixation_duration": "fpogd",
-        "fixation_id": "fpogid",
-        "fixation_valid": "fpogv",
-        "blink_id": "bkid",
-    }.items():
-        if found_name := columns.find(spelling):
-            numbers[ours] = found_name
+    numbers |= columns.find_each(
+        {
+            "valid": f"{main}v",
+            "left_valid": "lpogv",
+            "right_valid": "rpogv",
+            "left_pupil": f"l{pupil}",
+            "right_pupil": f"r{pupil}",
+            "left_pupil_valid": f"l{pupil_valid}",
+            "right_pupil_valid": f"r{pupil_valid}",
+            "fixation_x": "fpogx",
+            "fixation_y": "fpogy",
+            "fixation_start": "fpogs",
+            "fixation_duration": "fpogd",
+            "fixation_id": "fpogid",
+            "fixation_valid": "fpogv",
+            "blink_id": "bkid",
+        }
+    )
     if ticks_per_second != 1.0:
         # fixations start on the clock of TIME, which this export has not
         numbers.pop("fixation_start", None)
-    text = {
-        ours: found_name
-        for ours, spelling in {"media_id": "mediaid", "media_name": "medianame", "user": "user"}.items()
-        if (found_name := columns.find(spelling))
-    }
+    text = columns.find_each({"media_id": "mediaid", "media_name": "medianame", "user": "user"})
     return _Layout(text, numbers, ticks_per_second, "mm" if in_mm else "px")
 
 

@@ -70,17 +70,11 @@ class PupilCloud(WritesFiles):
         path = path / _FILE if path.is_dir() else path
         folder = path.parent
         table = Table(path, options, report, delimiter=",")
-        numbers = {
-            "t": table.columns.need("'timestamp [ns]'", "timestamp"),
-        }
+        numbers = {"t": table.columns.need("'timestamp [ns]'", "timestamp")}
         on_surface = table.columns.find(_SURFACE_X) is not None
         x, y, _ = _GAZE[on_surface]
         numbers |= {"x": table.columns.need("'gaze x [px]'", x), "y": table.columns.need("'gaze y [px]'", y)}
-        text = {
-            ours: name
-            for ours, spelling in {"recording": "recordingid", "worn": "worn"}.items()
-            if (name := table.columns.find(spelling))
-        }
+        text = table.columns.find_each({"recording": "recordingid", "worn": "worn"})
         about = about_recording(folder)
         if on_surface:
             geometry = completed(Geometry(Unit.FRACTION), options.geometry)

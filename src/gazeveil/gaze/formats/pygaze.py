@@ -170,7 +170,7 @@ def _shape(names: set[str]) -> _Shape:
 
 def _layout(columns: Columns, options: ReadOptions, shape: _Shape) -> dict[str, str]:
     numbers = {"t": columns.need(f"'{shape.time}'", shape.time)}
-    numbers |= {ours: name for ours, words in shape.columns.items() if (name := columns.find(*words))}
+    numbers |= columns.find_each(shape.columns)
     if not shape.found:
         numbers["state"] = columns.need("'state'", "state")
     wanted = [f"{options.eye}_"] if options.eye != "both" else [""] if "x" in shape.columns else ["left_", "right_"]

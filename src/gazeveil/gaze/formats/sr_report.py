@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -40,18 +39,16 @@ class SrReport(WritesFiles):
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Data Viewer's columns of samples."""
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
         return any("recordingsessionlabel" in names and names & _GAZE for names in header_words(head, ' "\ufeff'))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings: one for each trial."""
         table = Table(path, options, report, delimiter=options.delimiter)
-        layout = _layout(table.columns, options)
+        text, numbers = _layout(table.columns, options)
         geometry = _geometry(table.columns, options.geometry)
         recorder = Recorder(path, options.chunk_rows, "", trials_counted=False)
         default = options.key(path)
-        for batch in table.batches(layout.text, layout.numbers, required=("t",)):
+        for batch in table.batches(text, numbers, required=("t",)):
             frame = _known_only(in_seconds(batch.frame, 1000.0, "t"))
             labels = frame.select(
                 observer=_text(frame, "observer", default.observer),
@@ -70,15 +67,8 @@ class SrReport(WritesFiles):
         yield from recorder.finish(schema.no_events())
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where in the report our columns are."""
-
-    text: Mapping[str, str]
-    numbers: Mapping[str, str]
-
-
-def _layout(columns: Columns, options: ReadOptions) -> _Layout:
+def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns of text and of numbers."""
     text = {
         "observer": columns.find("recordingsessionlabel"),
         "stimulus": _stimulus(columns, options),
@@ -106,10 +96,7 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
         raise columns.missing(f"'{options.eye.upper()}_GAZE_X'")
     if {"left_x", "right_x"} <= set(gaze):
         numbers = {name: found for name, found in numbers.items() if name not in {"x", "y", "pupil"}}
-    return _Layout(
-        {ours: name for ours, name in text.items() if name},
-        {ours: name for ours, name in numbers.items() if name},
-    )
+    return {ours: name for ours, name in text.items() if name}, {ours: name for ours, name in numbers.items() if name}
 
 
 def _geometry(columns: Columns, known: Geometry | None) -> Geometry:

@@ -117,9 +117,4 @@ def _with_flag(table: Table, batch: Batch, text: dict[str, str], name: str) -> B
     """Turn a validity into true and false; what is neither is a bad line."""
     if name not in text:
         return batch
-    tokens = batch.frame[name]
-    known = (*_VALID, *_NOT_VALID, *MISSING)
-    unclear = is_one_of(tokens, lambda word: word not in known)
-    good = is_one_of(tokens, _VALID.__contains__)
-    batch = Batch(batch.frame.with_columns(good.alias(name)), batch.lines)
-    return table.reject(batch, unclear, text[name], "1 (valid) or 0", tokens)
+    return table.with_flag(batch, name, text[name], _VALID, _NOT_VALID, "1 (valid) or 0")

@@ -18,7 +18,6 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, header_words, parse_name
-from gazeveil.gaze.formats._numbers import as_flags
 from gazeveil.gaze.formats._samples import (
     PER_SECOND,
     combined,
@@ -219,7 +218,7 @@ def _with_validity(table: Table, batch: Batch, layout: Layout) -> Batch:
             batch = _with_mask(table, batch, prefix, layout.numbers[f"{prefix}valid"])
         for name in (f"{prefix}valid", f"{prefix}pupil_valid"):
             if name in layout.text:
-                batch = _with_word(table, batch, name, layout.text[name])
+                batch = table.with_flag(batch, name, layout.text[name], TRUE, _FALSE, "True or 1, False or 0")
     frame = batch.frame
     for side in _SIDES:
         if f"{side}_pupil" in frame.columns:
@@ -246,13 +245,6 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
     ]
     frame = batch.frame.with_columns(flags)
     return table.reject(Batch(frame, batch.lines), bad, column, "SRanipal's bits, 0 to 31", mask)
-
-
-def _with_word(table: Table, batch: Batch, name: str, column: str) -> Batch:
-    tokens = batch.frame[name]
-    is_true, unclear = as_flags(tokens, TRUE, _FALSE)
-    batch = Batch(batch.frame.with_columns(is_true.alias(name)), batch.lines)
-    return table.reject(batch, unclear, column, "True or 1, False or 0", tokens)
 
 
 class _Frame:
