@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gazeveil.cli._output import print_json, print_line, progress, show_preview
+from gazeveil.cli._reading import option, taking
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.scale import IN_SHORT
@@ -60,10 +61,6 @@ Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The 
 Delta = Annotated[
     str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
 ]
-
-
-def _option(*names: str, text: str, panel: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,25 +236,21 @@ def releases(command: Callable[..., Any]) -> Callable[..., Any]:
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
     first = [*corpus, *parameters, *(item for name, item in extra.items() if name not in shared)]
-    merged = sorted(first, key=lambda item: item.default is not inspect.Parameter.empty)
-    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
-    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
-    run.__annotations__ = {item.name: item.annotation for item in keyword}
-    return run
+    return taking(run, first)
 
 
 def _door(
     corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")],
     study_file: Annotated[
-        Path | None, _option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
+        Path | None, option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
     ] = None,
     participants: Annotated[
         int | None,
-        _option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
+        option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
     ] = None,
     neighbours: Annotated[
         Neighbours,
-        _option("--neighbours", text="add-remove keeps the number of participants secret.", panel=_FACTS),
+        option("--neighbours", text="add-remove keeps the number of participants secret.", panel=_FACTS),
     ] = Neighbours.REPLACE_ONE,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
@@ -270,19 +263,19 @@ def _door(
     account: Account = "",
     no_ledger: NoLedger = False,
     dry_run: Annotated[
-        bool, _option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
+        bool, option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
     ] = False,
     anyway: Annotated[
-        bool, _option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
+        bool, option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
     ] = False,
-    engine: Annotated[str, _option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local",
+    engine: Annotated[str, option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local",
     seed: Annotated[
-        int | None, _option("--seed", text="Seed for repeatable noise, for tests only: not private.", panel=_RUNNING)
+        int | None, option("--seed", text="Seed for repeatable noise, for tests only: not private.", panel=_RUNNING)
     ] = None,
     sign_with: Annotated[
-        Path | None, _option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)
+        Path | None, option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)
     ] = None,
-    overwrite: Annotated[bool, _option("--overwrite", text="Replace an earlier release.", panel=_RUNNING)] = False,
+    overwrite: Annotated[bool, option("--overwrite", text="Replace an earlier release.", panel=_RUNNING)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> Door:
     return Door(

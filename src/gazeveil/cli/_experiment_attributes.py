@@ -15,6 +15,7 @@ from gazeveil.cli._experiment_common import (
     Out,
     Veils,
     check_drawing,
+    data_with,
     names_in,
     show_found,
 )
@@ -26,9 +27,7 @@ def experiment_attributes(
     veils: Veils = "",
     sets: Annotated[str, typer.Option("--sets", help="`vr`, `simulated`, or both with a comma.")] = "vr,simulated",
     recogniser: Annotated[str, typer.Option("--recogniser", help="Recogniser.")] = "clusterfix",
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
-    ] = None,
+    data: Annotated[Path | None, data_with("vr_objects_jov2024")] = None,
     people: MostPeople = 16,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 90.0,
     seed: NoiseSeed = 1,
@@ -64,9 +63,7 @@ def experiment_attributes(
 
 
 def experiment_geometry(
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder that holds jemr2022_vr; found here or above.")
-    ] = None,
+    data: Annotated[Path | None, data_with("jemr2022_vr")] = None,
     seed: NoiseSeed = 1,
     out: Out = None,
     as_json: AsJson = False,
@@ -106,9 +103,7 @@ def experiment_geometry(
 
 
 def experiment_heads(
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
-    ] = None,
+    data: Annotated[Path | None, data_with("vr_objects_jov2024")] = None,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 120.0,
     seed: NoiseSeed = 1,
     as_json: AsJson = False,

@@ -23,6 +23,12 @@ Veils = Annotated[
     typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
 ]
 
+
+def data_with(sets: str) -> Any:
+    """Return the option for the folder that holds data sets."""
+    return typer.Option("--data", help=f"Folder that holds {sets}; found here or above.")
+
+
 Number = TypeVar("Number", int, float)
 
 
@@ -64,7 +70,6 @@ def show_found(
     files: dict[str, bytes] = {}
     if out is not None:
         files = {f"{name}.json": (json_text(told, indent=1) + "\n").encode(), f"{name}.png": draw()}
-        out.mkdir(parents=True, exist_ok=True)
         write_all(out, files)
     if as_json:
         print_json({**told, "files": list(files)})

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, Out, check_drawing, names_in, show_found
+from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, Out, check_drawing, data_with, names_in, show_found
 from gazeveil.cli._output import AsJson, print_table, progress
 from gazeveil.errors import OptionError, closest
 
@@ -28,9 +28,7 @@ def experiment_peers(
         ),
     ] = "",
     recognisers: Annotated[str, typer.Option("--recognisers", help="Identification model.")] = "committee,rbf",
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder that holds the public data sets; found here or above.")
-    ] = None,
+    data: Annotated[Path | None, data_with("the public data sets")] = None,
     people: MostPeople = 16,
     seconds: Annotated[
         float,

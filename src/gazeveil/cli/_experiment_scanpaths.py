@@ -15,6 +15,7 @@ from gazeveil.cli._experiment_common import (
     Seed,
     Veils,
     check_drawing,
+    data_with,
     names_in,
     show_found,
 )
@@ -24,7 +25,7 @@ from gazeveil.cli._output import AsJson, print_table, progress
 def experiment_scanpaths(
     veils: Veils = "",
     sets: Annotated[str, typer.Option("--sets", help="`simulated`, `osie`, or both with a comma.")] = "simulated,osie",
-    data: Annotated[Path | None, typer.Option("--data", help="Folder that holds osie; found here or above.")] = None,
+    data: Annotated[Path | None, data_with("osie")] = None,
     people: MostPeople = 20,
     scenes: Annotated[int, typer.Option("--scenes", min=0, help="Maximum number of scenes; 0 for all.")] = 0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
