@@ -20,7 +20,6 @@ from gazeveil.cli._experiment_common import (
     show_found,
 )
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
-from gazeveil.errors import InputError
 
 
 def experiment_attributes(
@@ -69,14 +68,12 @@ def experiment_geometry(
     as_json: AsJson = False,
 ) -> None:
     """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
-    from gazeveil.datasets.folder import find_data
+    from gazeveil.datasets.folder import need_data
     from gazeveil.datasets.jemr2022 import JEMR_FOLDER
     from gazeveil.experiments.attributes import _plots, geometry
 
     check_drawing(out)
-    folder = find_data(data)
-    if folder is None:
-        raise InputError("no folder of data sets is here or above", hint="give the folder with --data")
+    folder = need_data(data, "give the folder with --data")
     with progress("recognising participants", quiet=as_json) as tell:
         rows = geometry.measure(folder / JEMR_FOLDER, seed, tell)
     told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
@@ -109,12 +106,10 @@ def experiment_heads(
     as_json: AsJson = False,
 ) -> None:
     """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""
-    from gazeveil.datasets.folder import find_data
+    from gazeveil.datasets.folder import need_data
     from gazeveil.experiments.attributes import heads
 
-    folder = find_data(data)
-    if folder is None:
-        raise InputError("no folder of data sets is here or above", hint="give the folder with --data")
+    folder = need_data(data, "give the folder with --data")
     with progress("recognising participants", quiet=as_json) as tell:
         rows = heads.measure(folder, seed, tell, seconds)
     if as_json:

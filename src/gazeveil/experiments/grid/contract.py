@@ -204,13 +204,8 @@ USES: Registry[Use] = Registry("use", "gazeveil.experiments.grid.uses")
 FAMILIES: Registry[Family] = Registry("family of measures", "gazeveil.experiments.grid.families")
 
 
-def no_options(name: str, options: Mapping[str, Any]) -> None:
-    """Refuse options where there are none."""
-    check_options(name, options, ())
-
-
-def check_options(name: str, options: Mapping[str, Any], known: tuple[str, ...] | list[str]) -> None:
-    """Refuse options that are not known.
+def check_options(name: str, options: Mapping[str, Any], known: tuple[str, ...] | list[str] = ()) -> None:
+    """Refuse options that are not known; all of them where there are none.
 
     Raises:
         OptionError: If there is one.

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question, Role, no_options
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question, Role, check_options
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.experiments.grid.released import over_people
 from gazeveil.types import FloatArray
@@ -35,7 +35,7 @@ class Maps(Family):
         """Return a metric."""
         if name not in MAP_METRICS:
             return None
-        no_options(name, options)
+        check_options(name, options)
         return Question("utility", "", partial(_left, name), (MAP_METRICS[name],))
 
 

@@ -26,7 +26,7 @@ from gazeveil.experiments.grid.contract import (
     Protected,
     Question,
     Role,
-    no_options,
+    check_options,
 )
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import over_people, released
@@ -50,7 +50,7 @@ class Restoring(Family):
         first, _, attack = name.partition("+")
         if first != _NAME or (attack and attack not in ATTACKS):
             return None
-        no_options(name, options)
+        check_options(name, options)
         parts = (released, *([ATTACKS[attack]] if attack else []))
         return Question("attack", "reconstruction", partial(_restored, attack), parts)
 

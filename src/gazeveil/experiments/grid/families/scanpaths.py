@@ -16,7 +16,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question, Role, no_options
+from gazeveil.experiments.grid.contract import (
+    FAMILIES,
+    Answer,
+    Family,
+    Number,
+    Protected,
+    Question,
+    Role,
+    check_options,
+)
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import released
 from gazeveil.experiments.scanpaths.measuring import Paths, Row, compared, outliers_of, paths_of
@@ -41,7 +50,7 @@ class ScanpathAttacks(Family):
         """Return one of the two."""
         if name not in _ATTACKS:
             return None
-        no_options(name, options)
+        check_options(name, options)
         ask = _linked if name == "scanpath" else _outliers
         return Question("attack", _ATTACKS[name], ask, (compared,))  # type: ignore[arg-type]
 
@@ -60,7 +69,7 @@ class ScanpathSimilarity(Family):
         """Return it."""
         if name != _UTILITY:
             return None
-        no_options(name, options)
+        check_options(name, options)
         return Question("utility", "", _similar, (compared,))
 
 

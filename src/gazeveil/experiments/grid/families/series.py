@@ -27,7 +27,7 @@ from gazeveil.experiments.grid.contract import (
     Protected,
     Question,
     Role,
-    no_options,
+    check_options,
 )
 from gazeveil.experiments.grid.released import over_people
 from gazeveil.experiments.grid.series_data import SeriesData, released_series
@@ -51,7 +51,7 @@ class SeriesAttacks(Family):
         """Return one of them."""
         if name not in self.names():
             return None
-        no_options(name, options)
+        check_options(name, options)
         if name == _GROUP:
             return Question("attack", "attribute", _group, (told_of_strangers, released_series))
         return Question("attack", "reidentification", partial(_identified, name), (identified, released_series))
@@ -71,7 +71,7 @@ class SeriesLeft(Family):
         """Return a metric."""
         if name not in self.names():
             return None
-        no_options(name, options)
+        check_options(name, options)
         if name == _TASK:
             return Question("utility", "", _task, (told_of_strangers, released_series))
         return Question("utility", "", partial(_left, name), (SERIES_METRICS[name], released_series))

@@ -17,7 +17,7 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import GeometryError
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question, Role, no_options
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question, Role, check_options
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import over_people, released, veiler
 from gazeveil.gaze.recording import Recording
@@ -39,7 +39,7 @@ class Streams(Family):
         """Return a metric."""
         if name not in METRICS:
             return None
-        no_options(name, options)
+        check_options(name, options)
         return Question("utility", "", partial(_left, name), (METRICS[name], Pair))
 
 
