@@ -10,23 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.experiments.dataset_attacks.membership import Found, attack
 from gazeveil.experiments.dataset_attacks.worlds import TARGETS, Product, planned, world_of
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    Family,
-    Number,
-    Protected,
-    Question,
-    Role,
-    check_options,
-)
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.experiments.grid.series_data import SeriesData, released_series
 from gazeveil.noise import NoiseSource
@@ -41,20 +32,18 @@ _FEW = 12
 class Membership(Family):
     """The attack, on a typical target or an extreme one."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"heatmap", "features"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"heatmap", "features"})
+    role = "attack"
+    options = ("releases", "target")
 
     def names(self) -> list[str]:
         """Return its name."""
         return [_NAME]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return it; ``releases`` are judged with and without the ``target``, who is typical or extreme."""
-        if name != _NAME:
-            return None
-        check_options(name, options, ("releases", "target"))
         releases, target = int(options.get("releases", _RELEASES)), str(options.get("target", TARGETS[0]))
-        return Question("attack", "membership", partial(_found, releases, target), (attack, released_series))
+        return Question("membership", partial(_found, releases, target), (attack, released_series))
 
 
 def _found(
