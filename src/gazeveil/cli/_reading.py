@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from gazeveil.cli._filled import option, taking
 from gazeveil.cli._output import Progress
 from gazeveil.cli._reading_file import with_file
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
 
-_ABOUT_GAZE = "What the file does not say"
 _ABOUT_TEXT = "How the text is written"
+_option = functools.partial(option, panel="What the file does not say")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,60 +98,46 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
     return taking(run, [*parameters, *extra.values()])
 
 
-def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
-    """Return a function as a command with these arguments and options; those without a default come first."""
-    merged = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
-    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
-    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
-    run.__annotations__ = {item.name: item.annotation for item in keyword}
-    return run
-
-
-def option(*names: str, text: str, panel: str = _ABOUT_GAZE, metavar: str | None = None) -> Any:
-    """Return an option in a panel of its command's help."""
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
-
-
 def _source(
-    format_name: Annotated[str | None, option("--format", text="File format; by default found by looking.")] = None,
+    format_name: Annotated[str | None, _option("--format", text="File format; by default found by looking.")] = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     fov_deg: FovDeg = None,
-    unit: Annotated[Unit | None, option("--unit", text="What x and y are.")] = None,
-    observer: Annotated[str | None, option("--observer", text="The participant, where the file does not say.")] = None,
-    stimulus: Annotated[str | None, option("--stimulus", text="The stimulus.")] = None,
-    session: Annotated[str | None, option("--session", text="The session.")] = None,
-    trial: Annotated[str | None, option("--trial", text="The trial, where a stimulus was shown again.")] = None,
+    unit: Annotated[Unit | None, _option("--unit", text="What x and y are.")] = None,
+    observer: Annotated[str | None, _option("--observer", text="The participant, where the file does not say.")] = None,
+    stimulus: Annotated[str | None, _option("--stimulus", text="The stimulus.")] = None,
+    session: Annotated[str | None, _option("--session", text="The session.")] = None,
+    trial: Annotated[str | None, _option("--trial", text="The trial, where a stimulus was shown again.")] = None,
     stimulus_from: Annotated[
         str | None,
-        option("--stimulus-from", text="Which message names the stimulus.", metavar="'TRIAL_VAR image'"),
+        _option("--stimulus-from", text="Which message names the stimulus.", metavar="'TRIAL_VAR image'"),
     ] = None,
     trial_from: Annotated[
-        str | None, option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
+        str | None, _option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
     ] = None,
-    eye: Annotated[str, option("--eye", text="Which eye makes the gaze.")] = "both",
+    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze.")] = "both",
     column: Annotated[
-        list[str] | None, option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
+        list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
     valid: Annotated[
         list[str] | None,
-        option("--valid", text="What a column says where gaze is valid; repeatable.", metavar="'status==OK'"),
+        _option("--valid", text="What a column says where gaze is valid; repeatable.", metavar="'status==OK'"),
     ] = None,
     sentinel: Annotated[
         list[str] | None,
-        option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
+        _option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
     ] = None,
-    time_unit: Annotated[str | None, option("--time-unit", text="Unit of the time column.")] = None,
-    y_up: Annotated[bool, option("--y-up", text="The file's y grows upwards.")] = False,
-    delimiter: Annotated[str | None, option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
-    decimal: Annotated[str | None, option("--decimal", text="Decimal mark.", panel=_ABOUT_TEXT)] = None,
-    encoding: Annotated[str, option("--encoding", text="Text encoding.", panel=_ABOUT_TEXT)] = "utf-8",
+    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column.")] = None,
+    y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
+    delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
+    decimal: Annotated[str | None, _option("--decimal", text="Decimal mark.", panel=_ABOUT_TEXT)] = None,
+    encoding: Annotated[str, _option("--encoding", text="Text encoding.", panel=_ABOUT_TEXT)] = "utf-8",
     skip_bad: Annotated[
-        bool, option("--skip-bad", text="Drop bad lines and count them, instead of stopping.", panel=_ABOUT_TEXT)
+        bool, _option("--skip-bad", text="Drop bad lines and count them, instead of stopping.", panel=_ABOUT_TEXT)
     ] = False,
     reading: Annotated[
-        Path | None, option("--reading", text="A TOML file with these options.", metavar="reading.toml")
+        Path | None, _option("--reading", text="A TOML file with these options.", metavar="reading.toml")
     ] = None,
 ) -> GazeSource:
     from gazeveil.gaze.formats.base import ReadOptions
