@@ -45,20 +45,19 @@ def experiment_attributes(
     with progress("inferring", quiet=as_json) as tell:
         rows = veiled.measure(found, names_in(veils) or VEILS, who, seed=seed, tell=tell)
     told = {"recogniser": recogniser, "seed": seed, "rows": [row.to_dict() for row in rows]}
-
-    def print_tables() -> None:
-        for one in found:
-            print_table(
-                f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
-                ["question", "mechanism", "F1", "from", "to", "guessing"],
-                [
-                    [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
-                    for row in rows
-                    if row.people == one.name
-                ],
-            )
-
-    show_found(out, "attributes", told, lambda: _plots.behind_veils(rows), print_tables, as_json=as_json)
+    tables = [
+        (
+            f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
+            ["question", "mechanism", "F1", "from", "to", "guessing"],
+            [
+                [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
+                for row in rows
+                if row.people == one.name
+            ],
+        )
+        for one in found
+    ]
+    show_found(out, "attributes", told, lambda: _plots.behind_veils(rows), tables, as_json=as_json)
 
 
 def experiment_geometry(
@@ -77,26 +76,23 @@ def experiment_geometry(
     with progress("recognising participants", quiet=as_json) as tell:
         rows = geometry.measure(folder / JEMR_FOLDER, seed, tell)
     told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
-
-    def print_tables() -> None:
-        print_table(
-            "18 participants in a headset over days (Schuetz and Fiehler 2022)",
-            ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
+    table = (
+        "18 participants in a headset over days (Schuetz and Fiehler 2022)",
+        ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
+        [
             [
-                [
-                    row.question,
-                    " + ".join(row.sees),
-                    row.left_out,
-                    row.measure,
-                    row.value,
-                    *row.value_interval,
-                    row.guessing,
-                ]
-                for row in rows
-            ],
-        )
-
-    show_found(out, "geometry", told, lambda: _plots.from_geometry(rows), print_tables, as_json=as_json)
+                row.question,
+                " + ".join(row.sees),
+                row.left_out,
+                row.measure,
+                row.value,
+                *row.value_interval,
+                row.guessing,
+            ]
+            for row in rows
+        ],
+    )
+    show_found(out, "geometry", told, lambda: _plots.from_geometry(rows), [table], as_json=as_json)
 
 
 def experiment_heads(

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from gazeveil.cli._output import json_text, print_json
+from gazeveil.cli._table import print_table
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 
@@ -30,6 +31,8 @@ def data_with(sets: str) -> Any:
 
 
 Number = TypeVar("Number", int, float)
+Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
+"""Title, columns and rows."""
 
 
 def names_in(text: str, mark: str = ",") -> tuple[str, ...]:
@@ -62,7 +65,7 @@ def show_found(
     name: str,
     told: Mapping[str, Any],
     draw: Callable[[], bytes],
-    print_tables: Callable[[], None],
+    tables: Iterable[Table],
     *,
     as_json: bool,
 ) -> None:
@@ -74,6 +77,7 @@ def show_found(
     if as_json:
         print_json({**told, "files": list(files)})
         return
-    print_tables()
+    for title, columns, rows in tables:
+        print_table(title, columns, rows)
     if files:
         print(f"wrote {', '.join(files)} to {out}")

@@ -9,17 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._experiment_common import (
-    MostPeople,
-    Out,
-    Seed,
-    Veils,
-    check_drawing,
-    data_with,
-    names_in,
-    show_found,
-)
-from gazeveil.cli._output import AsJson, print_table, progress
+from gazeveil.cli._experiment_common import MostPeople, Out, Seed, Veils, check_drawing, data_with, names_in, show_found
+from gazeveil.cli._output import AsJson, progress
 
 
 def experiment_scanpaths(
@@ -47,35 +38,25 @@ def experiment_scanpaths(
         with progress(f"veiling {some.name}", quiet=as_json) as tell:
             found.append(measure(some, chosen, repeats=repeats, seed=seed, tell=tell))
     told = {"seed": seed, "repeats": repeats, "sets": [one.to_dict() for one in found]}
-
-    def print_tables() -> None:
-        for one in found:
-            print_table(
-                f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
-                f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
-                [
-                    "mechanism",
-                    "similarity",
-                    "linked",
-                    "by warping",
-                    "outliers F1",
-                    "at random",
-                    "AUC",
-                    "with ≥ 3 fixations",
-                ],
-                [
-                    [
-                        row.veil,
-                        row.mean,
-                        row.linked,
-                        row.warped,
-                        row.outlier_f1,
-                        row.random_f1,
-                        row.outlier_auc,
-                        row.found,
-                    ]
-                    for row in one.rows
-                ],
-            )
-
-    show_found(out, "scanpaths", told, lambda: _plots.drawn(found), print_tables, as_json=as_json)
+    tables = [
+        (
+            f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
+            f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
+            [
+                "mechanism",
+                "similarity",
+                "linked",
+                "by warping",
+                "outliers F1",
+                "at random",
+                "AUC",
+                "with ≥ 3 fixations",
+            ],
+            [
+                [row.veil, row.mean, row.linked, row.warped, row.outlier_f1, row.random_f1, row.outlier_auc, row.found]
+                for row in one.rows
+            ],
+        )
+        for one in found
+    ]
+    show_found(out, "scanpaths", told, lambda: _plots.drawn(found), tables, as_json=as_json)

@@ -99,11 +99,7 @@ class Columns:
     def find(self, *spellings: str) -> str | None:
         """Return the first column with one of these words, in the order of the spellings."""
         parsed = [(name, parse_name(name).words) for name in self.names if name]
-        for spelling in spellings:
-            for name, words in parsed:
-                if words == spelling:
-                    return name
-        return None
+        return next((name for spelling in spellings for name, words in parsed if words == spelling), None)
 
     def find_each(self, spellings: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
         """Return our names → the columns with one of their words, for those that are there."""
@@ -112,11 +108,7 @@ class Columns:
 
     def find_with_unit(self, spelling: str, units: Sequence[str]) -> str | None:
         """Return the column with these words and the first of these units that there is."""
-        for unit in units:
-            for name in self.names:
-                if parse_name(name) == (spelling, unit):
-                    return name
-        return None
+        return next((name for unit in units for name in self.names if parse_name(name) == (spelling, unit)), None)
 
     def need(self, example: str, *spellings: str, hint: str = "") -> str:
         """Return the column with one of these words.

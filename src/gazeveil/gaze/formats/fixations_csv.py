@@ -9,7 +9,7 @@ columns; other tables by common names, or by ``--column``. Units of time are sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -69,8 +69,7 @@ class FixationsCsv:
         """Whether the header has columns of fixations and none of samples."""
         if head.lstrip().startswith((b"{", b"[{")):  # JSON
             return False
-        lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if line.strip()]
-        lines = [line for line in lines if not line.lstrip("\ufeff ").startswith("#")]
+        lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if _says_something(line)]
         if lines and parse_name(lines[0].strip("\ufeff[] ")).words in _PREAMBLES:
             return any(_follows_preamble(line) for line in lines)
         if not lines or "\0" in lines[0]:
@@ -406,17 +405,14 @@ def _follows_preamble(line: str) -> bool:
     return names >= studio or names >= smi
 
 
-def _first_line(path: Path) -> str:
-    lines = read_head(path).decode("utf-8", errors="replace").splitlines()
-    return next((line for line in lines if line.strip() and not line.lstrip("\ufeff ").startswith("#")), "")
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip("\ufeff ").startswith("#")
 
 
-def _header(path: Path, preamble: list[str]) -> str:
+def _header(path: Path, preamble: Sequence[str] = ()) -> str:
     """Return the line that names the columns: the first one, or the one after a preamble."""
-    if not preamble:
-        return _first_line(path)
     lines = read_head(path).decode("utf-8", errors="replace").splitlines()
-    return next((line for line in lines if _follows_preamble(line)), "")
+    return next(filter(_follows_preamble if preamble else _says_something, lines), "")
 
 
 def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
@@ -425,8 +421,9 @@ def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
     Raises:
         FileFormatError: If there is no header and the user does not say which column is which.
     """
-    mark = options.delimiter or max("\t;,|", key=_first_line(path).count)
-    fields = [field.strip(' "') for field in _first_line(path).split(mark)]
+    first = _header(path)
+    mark = options.delimiter or max("\t;,|", key=first.count)
+    fields = [field.strip(' "') for field in first.split(mark)]
     if len(fields) < 2 or not all(re.fullmatch(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?", field) for field in fields):
         return None
     if not {"x", "y"} <= set(options.columns):

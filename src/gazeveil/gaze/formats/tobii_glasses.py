@@ -19,15 +19,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._json_lines import (
-    Shaped,
-    by_shape,
-    json_blocks,
-    json_lines,
-    number_in,
-    parse_json,
-    point_in,
-)
+from gazeveil.gaze.formats._json_lines import Shaped, by_shape, json_blocks, json_lines, number_in, parse_json, point_in
 from gazeveil.gaze.formats._line_files import GlassesFile
 from gazeveil.gaze.formats._runs import as_messages
 from gazeveil.gaze.formats._samples import combined, completed

@@ -15,13 +15,7 @@ import polars as pl
 
 from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
-from gazeveil.gaze.formats._samples import (
-    PER_SECOND,
-    combined,
-    completed,
-    expect_unit,
-    in_seconds,
-)
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiSdkFile
 from gazeveil.gaze.formats._writing import WritesFiles
