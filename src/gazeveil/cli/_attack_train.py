@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
-from gazeveil.errors import OptionError, OutputError
+from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 
 app = command_app(no_args_is_help=True)
@@ -85,8 +85,7 @@ def ekyt(
 
     if out.suffix != ".npz":
         raise OptionError(f"a model is written as .npz, not as {out.name!r}")
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_free(out, overwrite=overwrite)
     recipe = Recipe(epochs=epochs, seed=seed, device=device.value, precision=precision.value)
     samples = window_samples(seconds, rate)
     plane = geometry_of(sizes_of(screen, size_mm, distance_mm, fov_deg))

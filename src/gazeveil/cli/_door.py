@@ -15,14 +15,15 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import print_json, print_line, progress, show_preview
+from gazeveil.cli._filled import option, taking
+from gazeveil.cli._output import AsJson, print_json, print_line, progress, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.scale import IN_SHORT
@@ -41,6 +42,7 @@ _FACTS = "Public facts"
 _PAYING = "Privacy budget"
 _RUNNING = "How it runs"
 
+Out = Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write the release to.")]
 LedgerAt = Annotated[
     str | None,
     typer.Option(
@@ -62,32 +64,66 @@ Delta = Annotated[
 ]
 
 
-def _option(*names: str, text: str, panel: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What the command line of a releasing command says, whatever it releases."""
+
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")]
+    study_file: Annotated[
+        Path | None, option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
+    ] = None
+    participants: Annotated[
+        int | None,
+        option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
+    ] = None
+    neighbours: Annotated[
+        Neighbours,
+        option("--neighbours", text="add-remove keeps the number of participants secret.", panel=_FACTS),
+    ] = Neighbours.REPLACE_ONE
+    screen: ScreenPx = None
+    size_mm: SizeMm = None
+    distance_mm: DistanceMm = None
+    fov_deg: FovDeg = None
+    out: Out = None
+    ledger: LedgerAt = None
+    account: Account = ""
+    no_ledger: NoLedger = False
+    dry_run: Annotated[
+        bool, option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
+    ] = False
+    anyway: Annotated[
+        bool, option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
+    ] = False
+    engine: Annotated[str, option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local"
+    seed: Annotated[
+        int | None, option("--seed", text="Seed for repeatable noise, for tests only: not private.", panel=_RUNNING)
+    ] = None
+    sign_with: Annotated[
+        Path | None, option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)
+    ] = None
+    overwrite: Annotated[bool, option("--overwrite", text="Replace an earlier release.", panel=_RUNNING)] = False
+    as_json: AsJson = False
+
+    @property
+    def sizes(self) -> dict[str, float]:
+        """What the options say about the screen."""
+        return sizes_of(self.screen, self.size_mm, self.distance_mm, self.fov_deg)
+
+    def __post_init__(self) -> None:
+        _ = self.sizes  # what is no size is said before any work
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """The common options of a releasing command."""
+class Door(_Options):
+    """The common options of a releasing command, and where its recordings come from."""
 
-    corpus: Path
-    study_file: Path | None
-    participants: int | None
-    secret: bool
-    out: Path | None
-    ledger: str | None
-    account: str
-    no_ledger: bool
-    dry_run: bool
-    anyway: bool
-    engine: str
-    seed: int | None
-    sign_with: Path | None
-    overwrite: bool
-    as_json: bool
-    sizes: Mapping[str, float] = field(default_factory=dict)
     source: Source | None = None
     inputs: tuple[Path, ...] = ()
+
+    @property
+    def secret(self) -> bool:
+        """Whether the number of participants is kept secret."""
+        return self.neighbours is Neighbours.ADD_REMOVE
 
     def reading(self, source: Source) -> Door:
         """Return the door with recordings that come from another source than a corpus folder."""
@@ -226,7 +262,7 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a release and hand it a `Door` as ``door``."""
     own = inspect.signature(command, eval_str=True)
-    extra = dict(inspect.signature(_door, eval_str=True).parameters)
+    extra = dict(inspect.signature(_Options, eval_str=True).parameters)
     corpus = [] if "inputs" in own.parameters else [extra["corpus"]]
     del extra["corpus"]
     shared = extra.keys() & own.parameters.keys()  # what it asks for too: how large the screen is
@@ -234,75 +270,12 @@ def releases(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
         inputs = tuple(arguments["inputs"]) if "inputs" in arguments else (arguments.pop("corpus"),)
-        door = _door(inputs[0], **{name: arguments[name] if name in shared else arguments.pop(name) for name in extra})
-        return command(**arguments, door=replace(door, inputs=inputs))
+        said = {name: arguments[name] if name in shared else arguments.pop(name) for name in extra}
+        return command(**arguments, door=Door(inputs[0], **said, inputs=inputs))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
     first = [*corpus, *parameters, *(item for name, item in extra.items() if name not in shared)]
-    merged = sorted(first, key=lambda item: item.default is not inspect.Parameter.empty)
-    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
-    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
-    run.__annotations__ = {item.name: item.annotation for item in keyword}
-    return run
-
-
-def _door(
-    corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")],
-    study_file: Annotated[
-        Path | None, _option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
-    ] = None,
-    participants: Annotated[
-        int | None,
-        _option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
-    ] = None,
-    neighbours: Annotated[
-        Neighbours,
-        _option("--neighbours", text="add-remove keeps the number of participants secret.", panel=_FACTS),
-    ] = Neighbours.REPLACE_ONE,
-    screen: ScreenPx = None,
-    size_mm: SizeMm = None,
-    distance_mm: DistanceMm = None,
-    fov_deg: FovDeg = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write the release to.")
-    ] = None,
-    ledger: LedgerAt = None,
-    account: Account = "",
-    no_ledger: NoLedger = False,
-    dry_run: Annotated[
-        bool, _option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
-    ] = False,
-    anyway: Annotated[
-        bool, _option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
-    ] = False,
-    engine: Annotated[str, _option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local",
-    seed: Annotated[
-        int | None, _option("--seed", text="Seed for repeatable noise, for tests only: not private.", panel=_RUNNING)
-    ] = None,
-    sign_with: Annotated[
-        Path | None, _option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)
-    ] = None,
-    overwrite: Annotated[bool, _option("--overwrite", text="Replace an earlier release.", panel=_RUNNING)] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
-) -> Door:
-    return Door(
-        corpus=corpus,
-        study_file=study_file,
-        participants=participants,
-        secret=neighbours is Neighbours.ADD_REMOVE,
-        out=out,
-        ledger=ledger,
-        account=account,
-        no_ledger=no_ledger,
-        dry_run=dry_run,
-        anyway=anyway,
-        engine=engine,
-        seed=seed,
-        sign_with=sign_with,
-        overwrite=overwrite,
-        as_json=as_json,
-        sizes=sizes_of(screen, size_mm, distance_mm, fov_deg),
-    )
+    return taking(run, first)
 
 
 def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:

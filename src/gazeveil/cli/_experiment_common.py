@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from gazeveil.cli._output import json_text, print_json
+from gazeveil.cli._table import print_table
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 
@@ -23,7 +24,15 @@ Veils = Annotated[
     typer.Option("--veils", help="Mechanisms, comma-separated: none, presets, kaleido-lphu …; by default fifteen."),
 ]
 
+
+def data_with(sets: str) -> Any:
+    """Return the option for the folder that holds data sets."""
+    return typer.Option("--data", help=f"Folder that holds {sets}; found here or above.")
+
+
 Number = TypeVar("Number", int, float)
+Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
+"""Title, columns and rows."""
 
 
 def names_in(text: str, mark: str = ",") -> tuple[str, ...]:
@@ -56,7 +65,7 @@ def show_found(
     name: str,
     told: Mapping[str, Any],
     draw: Callable[[], bytes],
-    print_tables: Callable[[], None],
+    tables: Iterable[Table],
     *,
     as_json: bool,
 ) -> None:
@@ -64,11 +73,11 @@ def show_found(
     files: dict[str, bytes] = {}
     if out is not None:
         files = {f"{name}.json": (json_text(told, indent=1) + "\n").encode(), f"{name}.png": draw()}
-        out.mkdir(parents=True, exist_ok=True)
         write_all(out, files)
     if as_json:
         print_json({**told, "files": list(files)})
         return
-    print_tables()
+    for title, columns, rows in tables:
+        print_table(title, columns, rows)
     if files:
         print(f"wrote {', '.join(files)} to {out}")

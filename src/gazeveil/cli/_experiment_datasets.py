@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._experiment_common import Out, Seed, check_drawing, names_in, show_found
-from gazeveil.cli._output import AsJson, print_table, progress
+from gazeveil.cli._output import AsJson, progress
 
 People = Annotated[int, typer.Option("--participants", "--people", min=3, help="Participants.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", min=0.01, max=100, help="ε of what is released with noise.")]
@@ -36,38 +36,35 @@ def experiment_membership(
     with progress("releasing", quiet=as_json) as tell:
         found = attack_all(made, releases, seed, tell)
     told = {"target": target, "people": people, "seed": seed, "rows": [row.to_dict() for row in found]}
-
-    def print_tables() -> None:
-        print_table(
-            f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
-            "Advantage: true less false accusations, at best",
+    table = (
+        f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
+        "Advantage: true less false accusations, at best",
+        [
+            "release",
+            "guaranteed ε",
+            "AUC",
+            "from",
+            "to",
+            "advantage",
+            "allowed",
+            "found, none accused falsely",
+            "ε proven",
+        ],
+        [
             [
-                "release",
-                "guaranteed ε",
-                "AUC",
-                "from",
-                "to",
-                "advantage",
-                "allowed",
-                "found, none accused falsely",
-                "ε proven",
-            ],
-            [
-                [
-                    row.words,
-                    "none" if row.epsilon is None else f"{row.epsilon:g}",
-                    row.auc,
-                    *row.auc_interval,
-                    row.advantage,
-                    row.allowed,
-                    row.at_no_false,
-                    row.proven,
-                ]
-                for row in found
-            ],
-        )
-
-    show_found(out, "membership", told, lambda: _plots.roc_curves(found), print_tables, as_json=as_json)
+                row.words,
+                "none" if row.epsilon is None else f"{row.epsilon:g}",
+                row.auc,
+                *row.auc_interval,
+                row.advantage,
+                row.allowed,
+                row.at_no_false,
+                row.proven,
+            ]
+            for row in found
+        ],
+    )
+    show_found(out, "membership", told, lambda: _plots.roc_curves(found), [table], as_json=as_json)
 
 
 def experiment_reconstruction(
@@ -87,15 +84,9 @@ def experiment_reconstruction(
     with progress("releasing", quiet=as_json) as tell:
         found = reconstruct(people, epsilon, repeats, seed, movies=movies, tell=tell)
     told = {"people": people, "epsilon": epsilon, "seed": seed, "rows": [row.to_dict() for row in found]}
-
-    def print_tables() -> None:
-        print_table(
-            f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
-            ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
-            [
-                [row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact]
-                for row in found
-            ],
-        )
-
-    show_found(out, "reconstruction", told, lambda: _plots.got_back(found), print_tables, as_json=as_json)
+    table = (
+        f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
+        ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
+        [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
+    )
+    show_found(out, "reconstruction", told, lambda: _plots.got_back(found), [table], as_json=as_json)

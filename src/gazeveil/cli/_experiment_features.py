@@ -13,7 +13,7 @@ import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import OptionError
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 
 if TYPE_CHECKING:
     from gazeveil.experiments.usefulness.features import Cell
@@ -190,10 +190,5 @@ def _write(out: Path, pictures: dict[str, bytes], told: dict[str, Any]) -> list[
 
     if out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")
-    out.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures.items():
-        with replacing(out / name, overwrite=True) as file:
-            file.write_bytes(picture)
-    with replacing(out / "numbers.json", overwrite=True) as file:
-        file.write_text(json.dumps(told, indent=1, default=str) + "\n", encoding="utf-8", newline="\n")
-    return [*pictures, "numbers.json"]
+    numbers = json.dumps(told, indent=1, default=str) + "\n"
+    return write_all(out, {**pictures, "numbers.json": numbers.encode()})

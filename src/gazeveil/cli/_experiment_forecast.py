@@ -106,11 +106,7 @@ def _maps(
 ) -> list[dict[str, Any]]:
     from gazeveil.aggregate.movie import HeatmapMovie
     from gazeveil.experiments.usefulness.forecasts import outcomes
-    from gazeveil.experiments.usefulness.joint_forecasts import (
-        movie_outcome,
-        osie_course,
-        study_outcome,
-    )
+    from gazeveil.experiments.usefulness.joint_forecasts import movie_outcome, osie_course, study_outcome
 
     with progress("making maps", quiet=quiet) as tell:
         if product == "heatmap":

@@ -11,7 +11,7 @@ import typer
 
 from gazeveil.cli._experiment_common import Seed, names_in
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
-from gazeveil.errors import InputError, OptionError, closest
+from gazeveil.errors import OptionError, closest
 
 
 def experiment_identify(
@@ -42,12 +42,10 @@ def experiment_identify(
     as_json: AsJson = False,
 ) -> None:
     """Participants in three public data sets, recognised in later sessions from earlier ones, without a mechanism."""
-    from gazeveil.datasets.folder import find_data
+    from gazeveil.datasets.folder import need_data
     from gazeveil.experiments.wilson import identification as study
 
-    folder = find_data(data)
-    if folder is None:
-        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
+    folder = need_data(data)
     names = names_in(experiment)
     if unknown := [name for name in names if name not in study.EXPERIMENTS]:
         raise OptionError(f"no experiment is called {unknown[0]!r}", hint=closest(unknown[0], study.EXPERIMENTS))

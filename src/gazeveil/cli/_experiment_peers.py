@@ -9,8 +9,17 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, Out, check_drawing, names_in, show_found
-from gazeveil.cli._output import AsJson, print_table, progress
+from gazeveil.cli._experiment_common import (
+    MostPeople,
+    NoiseSeed,
+    Out,
+    Table,
+    check_drawing,
+    data_with,
+    names_in,
+    show_found,
+)
+from gazeveil.cli._output import AsJson, progress
 from gazeveil.errors import OptionError, closest
 
 SETS = ("vr", "simulated", "readers", "eyetribe")
@@ -28,9 +37,7 @@ def experiment_peers(
         ),
     ] = "",
     recognisers: Annotated[str, typer.Option("--recognisers", help="Identification model.")] = "committee,rbf",
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder that holds the public data sets; found here or above.")
-    ] = None,
+    data: Annotated[Path | None, data_with("the public data sets")] = None,
     people: MostPeople = 16,
     seconds: Annotated[
         float,
@@ -63,12 +70,12 @@ def experiment_peers(
                 rows = series_set(name, data, people, 5 * seconds)
                 series += features.measure(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
     told = {"seed": seed, "gaze": [row.to_dict() for row in gaze], "features": [row.to_dict() for row in series]}
-
-    def print_tables() -> None:
-        for name in dict.fromkeys(row.people for row in gaze):
-            mine = [row for row in gaze if row.people == name]
-            ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
-            print_table(
+    tables: list[Table] = []
+    for name in dict.fromkeys(row.people for row in gaze):
+        mine = [row for row in gaze if row.people == name]
+        ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
+        tables.append(
+            (
                 f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
                 ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
                 [
@@ -82,10 +89,12 @@ def experiment_peers(
                     for row in mine
                 ],
             )
-        for name in dict.fromkeys(row.people for row in series):
-            rows_of = [row for row in series if row.people == name]
-            ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
-            print_table(
+        )
+    for name in dict.fromkeys(row.people for row in series):
+        rows_of = [row for row in series if row.people == name]
+        ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
+        tables.append(
+            (
                 f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
                 ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
                 [
@@ -93,5 +102,5 @@ def experiment_peers(
                     for row in rows_of
                 ],
             )
-
-    show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), print_tables, as_json=as_json)
+        )
+    show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), tables, as_json=as_json)

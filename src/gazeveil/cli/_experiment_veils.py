@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._experiment_common import names_in
+from gazeveil.cli._experiment_common import data_with, names_in
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 
 
@@ -17,10 +17,7 @@ def experiment_veils(
     presets: Annotated[
         str, typer.Option("--presets", help="Presets, comma-separated; by default those of both papers.")
     ] = "",
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Folder that holds vr_objects_jov2024 and lund2013; found here or above."),
-    ] = None,
+    data: Annotated[Path | None, data_with("vr_objects_jov2024 and lund2013")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Four recordings of each set.")] = False,
     as_json: AsJson = False,

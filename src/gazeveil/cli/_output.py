@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from gazeveil.cli._table import print_table as print_table  # noqa: PLC0414  (commands print with this module alone)
-from gazeveil.errors import GazeveilError
+from gazeveil.errors import GazeveilError, OutputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,6 +56,16 @@ def print_json(values: Mapping[str, Any]) -> None:
 def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
     """Return values as JSON: what is not a number is null."""
     return json.dumps(_plain(values), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def check_free(out: Path, *, overwrite: bool) -> None:
+    """Find out before the work that its result would take the place of another.
+
+    Raises:
+        OutputError: If it would, and may not.
+    """
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
 
 
 def print_error(error: GazeveilError, *, as_json: bool) -> None:

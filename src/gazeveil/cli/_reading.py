@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from gazeveil.cli._filled import option, taking
 from gazeveil.cli._output import Progress
 from gazeveil.cli._reading_file import with_file
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
 
-_ABOUT_GAZE = "What the file does not say"
 _ABOUT_TEXT = "How the text is written"
+_option = functools.partial(option, panel="What the file does not say")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +95,7 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(**arguments, source=_source(**options))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "source"]
-    merged = sorted([*parameters, *extra.values()], key=lambda item: item.default is not inspect.Parameter.empty)
-    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
-    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
-    run.__annotations__ = {item.name: item.annotation for item in keyword}
-    return run
-
-
-def _option(*names: str, text: str, panel: str = _ABOUT_GAZE, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+    return taking(run, [*parameters, *extra.values()])
 
 
 def _source(

@@ -15,7 +15,7 @@ from gazeveil import __version__
 from gazeveil.cli._experiment_common import names_in
 from gazeveil.cli._output import AsJson, json_text, print_json, print_table, progress
 from gazeveil.errors import OptionError
-from gazeveil.files import replacing
+from gazeveil.files import write_all
 
 
 def reproduce_all(
@@ -62,9 +62,8 @@ def reproduce_all(
     }
     told = page.to_json(kept, about)
     if out is not None:
-        for name, text in (("index.html", page.to_html(kept, about)), ("index.json", json_text(told, indent=1) + "\n")):
-            with replacing(out / name, overwrite=True) as file:
-                file.write_text(text, encoding="utf-8", newline="\n")
+        pages = {"index.html": page.to_html(kept, about), "index.json": json_text(told, indent=1) + "\n"}
+        write_all(out, {name: text.encode() for name, text in pages.items()})
     if as_json:
         print_json(told | {"files": [] if out is None else ["index.html", "index.json"]})
         return

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ import typer
 
 from gazeveil.cli._attack_run import Enrolled
 from gazeveil.cli._experiment_common import MostPeople, NoiseSeed, names_in
-from gazeveil.cli._output import AsJson, _plain, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, json_text, print_json, print_table, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 
@@ -105,11 +104,7 @@ def _write(told: Mapping[str, Any], out: Path) -> None:
     for name, part in told.items():
         if name.startswith("table"):
             with replacing(out / f"{name.replace('_', '-')}.json") as temporary:
-                temporary.write_text(
-                    json.dumps(_plain(part), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-                    encoding="utf-8",
-                    newline="\n",
-                )
+                temporary.write_text(json_text(part, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 def _figure(plan: Plan, out: Path | None, repeats: int, quick: bool, as_json: bool) -> dict[str, Any]:

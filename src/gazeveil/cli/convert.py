@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
+from gazeveil.cli._output import AsJson, Progress, check_free, command_app, print_json, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
-from gazeveil.errors import InputError, OutputError
+from gazeveil.errors import InputError
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
@@ -41,8 +41,7 @@ def convert(
 
     name = to or _format_of(out)
     writer = writer_of(name)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_free(out, overwrite=overwrite)
     streams = source.streams(inputs)
     seen: dict[Key, int] = {}
     with progress("converting", quiet=as_json) as tell:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
-from gazeveil.errors import InputError, OptionError, OutputError, closest
+from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.files import replacing
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def events(
     from gazeveil.gaze.reading import assemble
 
     finder = _detector(detector, setting or [])
-    if out is not None and out.suffix not in {".csv", ".parquet"}:
-        raise InputError(f"events go to a .csv or .parquet file, not {out.name!r}")
-    if out is not None and out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    if out is not None:
+        if out.suffix not in {".csv", ".parquet"}:
+            raise InputError(f"events go to a .csv or .parquet file, not {out.name!r}")
+        check_free(out, overwrite=overwrite)
     streams = source.streams(inputs)
     summaries: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
@@ -147,7 +147,7 @@ def _write(tables: list[pl.DataFrame], out: Path) -> None:
     from gazeveil.gaze import schema
     from gazeveil.gaze._parquet import telling_os_errors
 
-    empty = pl.DataFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+    empty = pl.DataFrame(schema=schema.keyed(schema.EVENTS))
     table = pl.concat([empty, *tables])
     with replacing(out) as temporary, telling_os_errors():
         if out.suffix == ".csv":

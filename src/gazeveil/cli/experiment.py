@@ -172,54 +172,26 @@ def _osie_folder() -> Path:
     return folder
 
 
-app.command("run", epilog="Example: `gazeveil judge experiment run grid.toml --out runs/first`")(
-    _experiment_grid.experiment_run
+_COMMANDS = (
+    ("run", _experiment_grid.experiment_run, "grid.toml --out runs/first"),
+    ("compare", _experiment_grid.experiment_compare, "runs/first runs/second"),
+    ("leaderboard", _experiment_grid.experiment_leaderboard, "runs/first --out leaderboard.md"),
+    ("forecast", _experiment_forecast.forecast_command(_gallery), "--data simulated --observers 15 --images 3"),
+    ("features", _experiment_features.experiment_features, "--people 20 --seconds 120 --out usefulness"),
+    ("veils", _experiment_veils.experiment_veils, "--presets lphu,gaussian-low --quick"),
+    ("identify", _experiment_identify.experiment_identify, "--experiment vr --recognisers committee,lda"),
+    ("heatmap-decoder", _experiment_decoder.experiment_heatmap_decoder, "sets --out learned.npz"),
+    ("picture-model", _experiment_picture.experiment_picture_model, "sets --out readout.npz"),
+    ("scanpaths", _experiment_scanpaths.experiment_scanpaths, "--veils none,mpmu --people 6 --scenes 2"),
+    ("membership", _experiment_datasets.experiment_membership, "--products heatmap --releases 50"),
+    ("reconstruction", _experiment_datasets.experiment_reconstruction, "--people 6 --no-movies"),
+    ("attributes", _experiment_attributes.experiment_attributes, "--sets simulated --veils none,mpmu"),
+    ("geometry", _experiment_attributes.experiment_geometry, "--data shared/data"),
+    ("heads", _experiment_attributes.experiment_heads, "--data shared/data"),
+    ("baselines", _experiment_peers.experiment_peers, "--sets readers --people 12 --out found"),
 )
-app.command("compare", epilog="Example: `gazeveil judge experiment compare runs/first runs/second`")(
-    _experiment_grid.experiment_compare
-)
-app.command("leaderboard", epilog="Example: `gazeveil judge experiment leaderboard runs/first --out leaderboard.md`")(
-    _experiment_grid.experiment_leaderboard
-)
-app.command(
-    "forecast", epilog="Example: `gazeveil judge experiment forecast --data simulated --observers 15 --images 3`"
-)(_experiment_forecast.forecast_command(_gallery))
-app.command(
-    "features", epilog="Example: `gazeveil judge experiment features --people 20 --seconds 120 --out usefulness`"
-)(_experiment_features.experiment_features)
-app.command("veils", epilog="Example: `gazeveil judge experiment veils --presets lphu,gaussian-low --quick`")(
-    _experiment_veils.experiment_veils
-)
-app.command(
-    "identify", epilog="Example: `gazeveil judge experiment identify --experiment vr --recognisers committee,lda`"
-)(_experiment_identify.experiment_identify)
-app.command("heatmap-decoder", epilog="Example: `gazeveil judge experiment heatmap-decoder sets --out learned.npz`")(
-    _experiment_decoder.experiment_heatmap_decoder
-)
-app.command("picture-model", epilog="Example: `gazeveil judge experiment picture-model sets --out readout.npz`")(
-    _experiment_picture.experiment_picture_model
-)
-app.command(
-    "scanpaths", epilog="Example: `gazeveil judge experiment scanpaths --veils none,mpmu --people 6 --scenes 2`"
-)(_experiment_scanpaths.experiment_scanpaths)
-app.command("membership", epilog="Example: `gazeveil judge experiment membership --products heatmap --releases 50`")(
-    _experiment_datasets.experiment_membership
-)
-app.command("reconstruction", epilog="Example: `gazeveil judge experiment reconstruction --people 6 --no-movies`")(
-    _experiment_datasets.experiment_reconstruction
-)
-app.command("attributes", epilog="Example: `gazeveil judge experiment attributes --sets simulated --veils none,mpmu`")(
-    _experiment_attributes.experiment_attributes
-)
-app.command("geometry", epilog="Example: `gazeveil judge experiment geometry --data shared/data`")(
-    _experiment_attributes.experiment_geometry
-)
-app.command("heads", epilog="Example: `gazeveil judge experiment heads --data shared/data`")(
-    _experiment_attributes.experiment_heads
-)
-for _name in ("baselines", "peers"):  # the second is the name of earlier versions
-    app.command(
-        _name,
-        hidden=_name == "peers",
-        epilog="Example: `gazeveil judge experiment baselines --sets readers --people 12 --out found`",
-    )(_experiment_peers.experiment_peers)
+"""Names, commands and what their examples say."""
+for _name, _command, _example in _COMMANDS:
+    app.command(_name, epilog=f"Example: `gazeveil judge experiment {_name} {_example}`")(_command)
+_example = str(app.registered_commands[-1].epilog)
+app.command("peers", hidden=True, epilog=_example)(_experiment_peers.experiment_peers)  # a name of earlier versions

@@ -23,9 +23,9 @@ from gazeveil.cli._feature_release import (
     low_and_high,
     table_and_settings,
 )
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
-from gazeveil.errors import OptionError, OutputError
+from gazeveil.errors import OptionError
 
 app = command_app()
 
@@ -70,8 +70,7 @@ def extract(
 
     if out.suffix != ".parquet":
         raise OptionError(f"features go to a .parquet file, not {out.name!r}")
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_free(out, overwrite=overwrite)
     members = {} if groups is None else {who: name for name, people in read_groups(groups).items() for who in people}
     whole = Corpus.open(corpus)
     sizes = sizes_of(screen, size_mm, distance_mm, fov_deg)

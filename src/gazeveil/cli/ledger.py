@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gazeveil.cli._filled import filled
 from gazeveil.cli._ledger_records import exported_digests, release_faults
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.errors import OptionError
@@ -64,22 +65,64 @@ UnitOption = Annotated[Unit, typer.Option("--unit", help="Unit of privacy.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A guarantee as options describe it."""
+
+    epsilon: Epsilon = None
+    delta: Delta = None
+    rho: Rho = None
+    window: Window = None
+    radius: Radius = None
+    radius_unit: RadiusUnit = None
+    unit: UnitOption = Unit.OBSERVER
+    neighbours: Relation = Neighbours.REPLACE_ONE
+
+    def guarantee(self) -> Guarantee:
+        """Return the guarantee that the options describe."""
+        from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, ZeroConcentratedDP
+        from gazeveil.samples.length import Length
+
+        ground: dict[str, Any] = {
+            "unit": Observer() if self.unit is Unit.OBSERVER else OneRecording(),
+            "neighbours": self.neighbours,
+        }
+        if (self.epsilon is None) == (self.rho is None):
+            raise OptionError("give --epsilon, --epsilon with --delta, or --rho")
+        if self.rho is not None:
+            if self.delta is not None or self.window is not None or self.radius is not None:
+                raise OptionError("--rho stands alone, without --delta, --window and --radius")
+            return ZeroConcentratedDP(self.rho, **ground)
+        if self.epsilon is None:
+            raise OptionError("give --epsilon, --epsilon with --delta, or --rho")
+        if self.window is not None or self.radius is not None:
+            if self.window is None or self.radius is None or self.delta is not None:
+                raise OptionError("a stream needs --epsilon, --window and --radius, and no --delta")
+            if self.unit is not Unit.OBSERVER or self.neighbours is not Neighbours.REPLACE_ONE:
+                raise OptionError("--window and --radius say what is protected; leave out --unit and --neighbours")
+            length = Length.of(self.radius)
+            if length.unit == "%":
+                raise OptionError(f"a ledger knows no screen to take {length} of", hint="give 60px, 2deg or 0.05norm")
+            if self.radius_unit is not None and length.unit not in ("", self.radius_unit):
+                raise OptionError(
+                    f"--radius is {length}, but --radius-unit is {self.radius_unit}", hint="leave out --radius-unit"
+                )
+            return GazeStreamDP(self.epsilon, self.window, length.number, length.unit or self.radius_unit or "px")
+        if self.delta is not None:
+            return ApproxDP(self.epsilon, self.delta, **ground)
+        return PureDP(self.epsilon, **ground)
+
+
 @app.callback()
 def ledger() -> None:
     """Keep privacy budgets, and see what was spent."""
 
 
 @app.command(epilog="Example: `gazeveil ledger init study-7 --epsilon 3 --delta 1e-6`")
+@filled("described", Described)
 def init(
     dataset: Dataset,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    window: Window = None,
-    radius: Radius = None,
-    radius_unit: RadiusUnit = None,
-    unit: UnitOption = Unit.OBSERVER,
-    neighbours: Relation = Neighbours.REPLACE_ONE,
+    described: Described,
     person: Person = "",
     note: Note = "",
     where: Where = DEFAULT,
@@ -89,23 +132,17 @@ def init(
     from gazeveil.privacy.ledger import Ledger
     from gazeveil.privacy.ledger.account import named
 
-    budget = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
+    budget = described.guarantee()
     with Ledger.open(where, create=True) as book:
         account = book.grant(dataset, budget, person=person, note=note, first=True)
         _tell(account, f"opened the account of {named(dataset, person)} in {book.store.where}", as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil ledger grant study-7 --epsilon 1 --delta 1e-7 --note 'second wave'`")
+@filled("described", Described)
 def grant(
     dataset: Dataset,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    window: Window = None,
-    radius: Radius = None,
-    radius_unit: RadiusUnit = None,
-    unit: UnitOption = Unit.OBSERVER,
-    neighbours: Relation = Neighbours.REPLACE_ONE,
+    described: Described,
     person: Person = "",
     note: Note = "",
     where: Where = DEFAULT,
@@ -115,23 +152,17 @@ def grant(
     from gazeveil.privacy.ledger import Ledger
     from gazeveil.privacy.ledger.account import named
 
-    budget = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
+    budget = described.guarantee()
     with Ledger.open(where) as book:
         account = book.grant(dataset, budget, person=person, note=note)
     _tell(account, f"granted {budget} to {named(dataset, person)}", as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil ledger charge study-7 --epsilon 0.5 --id map-12 --note 'heatmap of page 3'`")
+@filled("described", Described)
 def charge(
     dataset: Dataset,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    window: Window = None,
-    radius: Radius = None,
-    radius_unit: RadiusUnit = None,
-    unit: UnitOption = Unit.OBSERVER,
-    neighbours: Relation = Neighbours.REPLACE_ONE,
+    described: Described,
     person: Person = "",
     note: Note = "",
     charge_id: Annotated[str, typer.Option("--id", help="Your name for it; the same id is charged once.")] = "",
@@ -141,7 +172,7 @@ def charge(
     """Pay for a release that another program makes; it may leave only if this succeeds."""
     from gazeveil.privacy.ledger import Ledger
 
-    promise = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
+    promise = described.guarantee()
     with Ledger.open(where) as book:
         receipt = book.charge(dataset, promise, person=person, note=note, charge_id=charge_id)
     if as_json:
@@ -293,50 +324,6 @@ def _dataset_or_ledger(named: str | None, where: str) -> tuple[str | None, str]:
     except (OSError, ValueError):
         is_ledger = named.startswith(("postgresql://", "postgres://"))
     return (None, named) if is_ledger else (named, where)
-
-
-def _promise(
-    epsilon: str | None,
-    delta: str | None,
-    rho: str | None,
-    window: str | None,
-    radius: str | None,
-    radius_unit: str | None,
-    unit: Unit,
-    neighbours: Neighbours,
-) -> Guarantee:
-    """Return the guarantee that the options describe."""
-    from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, ZeroConcentratedDP
-    from gazeveil.samples.length import Length
-
-    ground: dict[str, Any] = {
-        "unit": Observer() if unit is Unit.OBSERVER else OneRecording(),
-        "neighbours": neighbours,
-    }
-    if (epsilon is None) == (rho is None):
-        raise OptionError("give --epsilon, --epsilon with --delta, or --rho")
-    if rho is not None:
-        if delta is not None or window is not None or radius is not None:
-            raise OptionError("--rho stands alone, without --delta, --window and --radius")
-        return ZeroConcentratedDP(rho, **ground)
-    if epsilon is None:
-        raise OptionError("give --epsilon, --epsilon with --delta, or --rho")
-    if window is not None or radius is not None:
-        if window is None or radius is None or delta is not None:
-            raise OptionError("a stream needs --epsilon, --window and --radius, and no --delta")
-        if unit is not Unit.OBSERVER or neighbours is not Neighbours.REPLACE_ONE:
-            raise OptionError("--window and --radius say what is protected; leave out --unit and --neighbours")
-        length = Length.of(radius)
-        if length.unit == "%":
-            raise OptionError(f"a ledger knows no screen to take {length} of", hint="give 60px, 2deg or 0.05norm")
-        if radius_unit is not None and length.unit not in ("", radius_unit):
-            raise OptionError(
-                f"--radius is {length}, but --radius-unit is {radius_unit}", hint="leave out --radius-unit"
-            )
-        return GazeStreamDP(epsilon, window, length.number, length.unit or radius_unit or "px")
-    if delta is not None:
-        return ApproxDP(epsilon, delta, **ground)
-    return PureDP(epsilon, **ground)
 
 
 def _some(book: Ledger, dataset: str) -> None:

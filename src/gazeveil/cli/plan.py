@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gazeveil.cli._filled import filled
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, closest
@@ -32,19 +33,57 @@ _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Featu
 class Asked:
     """What the command line says about the release; None where it says nothing."""
 
-    epsilon: str | None
-    delta: str | None
-    stimuli: list[str]
-    bin_seconds: float
-    duration: float | None
-    statistics: list[str]
-    design: Path | None
-    task: str | None
-    mechanism: str | None
-    preset: str | None
-    window: str | None
-    radius: str | None
-    field: str | None
+    product: Annotated[str, typer.Option("--product", help="What is to be released.")] = "heatmap"
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
+    ] = None
+    delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")] = (
+        None
+    )
+    want: Annotated[
+        str | None,
+        typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
+    ] = None
+    participants: Annotated[
+        int | None, typer.Option("--participants", help="Plan for N participants instead of the study's.")
+    ] = None
+    stimulus: Annotated[
+        list[str] | None,
+        typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
+    ] = None
+    bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)] = (
+        0.5
+    )
+    duration: Annotated[
+        float | None,
+        typer.Option("--duration", help="Seconds of a movie; by default the study's.", rich_help_panel=_MAPS),
+    ] = None
+    statistic: Annotated[
+        list[str] | None,
+        typer.Option("--statistic", help="Which statistic; repeatable, by default dwell.", rich_help_panel=_AOI),
+    ] = None
+    design: Annotated[
+        Path | None, typer.Option("--design", help="The public design, for group-series.", rich_help_panel=_SERIES)
+    ] = None
+    task: Annotated[
+        str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
+    ] = None
+    mechanism: Annotated[
+        str | None, typer.Option("--mechanism", help="Mechanism, for veil.", rich_help_panel=_VEIL)
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", help="A setting from a paper, in place of --mechanism.", rich_help_panel=_VEIL),
+    ] = None
+    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None
+    radius: Annotated[
+        str | None,
+        typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.", rich_help_panel=_VEIL),
+    ] = None
+    field: Annotated[
+        str | None,
+        typer.Option("--field", metavar="WxH", help="How far gaze in degrees reaches.", rich_help_panel=_VEIL),
+    ] = None
 
     @property
     def amount(self) -> str:
@@ -52,67 +91,18 @@ class Asked:
         return self.epsilon or "1"
 
     @property
-    def stimulus(self) -> str | None:
+    def only_stimulus(self) -> str | None:
         """The one stimulus that is asked about, if one is."""
-        if len(self.stimuli) > 1:
+        if len(self.stimulus or ()) > 1:
             raise OptionError("this product is of one stimulus", hint="give --stimulus once")
-        return self.stimuli[0] if self.stimuli else None
+        return self.stimulus[0] if self.stimulus else None
 
 
 @app.command(epilog="Example: `gazeveil plan study.toml --stimulus scene-01 --epsilon 1 --want cc=.8 --out plan.png`")
+@filled("asked", Asked)
 def plan(
     study_file: Annotated[Path, typer.Argument(metavar="study.toml", help="The declared study.")],
-    product: Annotated[str, typer.Option("--product", help="What is to be released.")] = "heatmap",
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
-    ] = None,
-    delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")
-    ] = None,
-    want: Annotated[
-        str | None,
-        typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
-    ] = None,
-    participants: Annotated[
-        int | None, typer.Option("--participants", help="Plan for N participants instead of the study's.")
-    ] = None,
-    stimulus: Annotated[
-        list[str] | None,
-        typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
-    ] = None,
-    bin_seconds: Annotated[
-        float, typer.Option("--bin", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)
-    ] = 0.5,
-    duration: Annotated[
-        float | None,
-        typer.Option("--duration", help="Seconds of a movie; by default the study's.", rich_help_panel=_MAPS),
-    ] = None,
-    statistic: Annotated[
-        list[str] | None,
-        typer.Option("--statistic", help="Which statistic; repeatable, by default dwell.", rich_help_panel=_AOI),
-    ] = None,
-    design: Annotated[
-        Path | None, typer.Option("--design", help="The public design, for group-series.", rich_help_panel=_SERIES)
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
-    ] = None,
-    mechanism: Annotated[
-        str | None, typer.Option("--mechanism", help="Mechanism, for veil.", rich_help_panel=_VEIL)
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option("--preset", help="A setting from a paper, in place of --mechanism.", rich_help_panel=_VEIL),
-    ] = None,
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None,
-    radius: Annotated[
-        str | None,
-        typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.", rich_help_panel=_VEIL),
-    ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option("--field", metavar="WxH", help="How far gaze in degrees reaches.", rich_help_panel=_VEIL),
-    ] = None,
+    asked: Asked,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
@@ -128,33 +118,16 @@ def plan(
     from gazeveil.release.wanting import enough
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
-    if product not in _PLANNERS:
-        raise OptionError(f"no product is called {product!r}", hint=closest(product, _PLANNERS))
-    made = _PLANNERS[product](
-        study,
-        Asked(
-            epsilon=epsilon,
-            delta=delta,
-            stimuli=stimulus or [],
-            bin_seconds=bin_seconds,
-            duration=duration,
-            statistics=statistic or ["dwell"],
-            design=design,
-            task=task,
-            mechanism=mechanism,
-            preset=preset,
-            window=window,
-            radius=radius,
-            field=field,
-        ),
-    )
-    if participants is not None:
-        made = made.at(participants=participants)
+    if asked.product not in _PLANNERS:
+        raise OptionError(f"no product is called {asked.product!r}", hint=closest(asked.product, _PLANNERS))
+    made = _PLANNERS[asked.product](study, asked)
+    if asked.participants is not None:
+        made = made.at(participants=asked.participants)
     found = made.forecast
-    answer = None if want is None else enough(made, _wanted(want, found))
+    answer = None if asked.want is None else enough(made, _wanted(asked.want, found))
     if out is not None:
         if found is None:
-            raise OptionError(f"there is no forecast to draw for {product}")
+            raise OptionError(f"there is no forecast to draw for {asked.product}")
         with replacing(out) as file:
             file.write_bytes((answer or enough(made, found.floor)).plot().png)
     if as_json:
@@ -200,20 +173,20 @@ def _wanted(text: str, found: Forecast | None) -> float:
 def _heatmap(study: Study, asked: Asked) -> Plan:
     from gazeveil.aggregate.heatmap import PrivateHeatmap
 
-    name = asked.stimulus or study.stimuli[0].name
+    name = asked.only_stimulus or study.stimuli[0].name
     return study.plan(PrivateHeatmap(epsilon=asked.amount, delta=asked.delta), stimulus=name)
 
 
 def _heatmaps(study: Study, asked: Asked) -> Plan:
     from gazeveil.aggregate.whole_study import PrivateHeatmaps
 
-    return study.plan(PrivateHeatmaps(epsilon=asked.amount, delta=asked.delta), stimuli=asked.stimuli or None)
+    return study.plan(PrivateHeatmaps(epsilon=asked.amount, delta=asked.delta), stimuli=asked.stimulus or None)
 
 
 def _movie(study: Study, asked: Asked) -> Plan:
     from gazeveil.aggregate.movie import HeatmapMovie
 
-    name = asked.stimulus or study.stimuli[0].name
+    name = asked.only_stimulus or study.stimuli[0].name
     how = HeatmapMovie(epsilon=asked.amount, delta=asked.delta, bin_seconds=asked.bin_seconds, duration=asked.duration)
     return study.plan(how, stimulus=name)
 
@@ -222,9 +195,9 @@ def _aoi(study: Study, asked: Asked) -> Plan:
     from gazeveil.aggregate.aoi.mechanism import AoiStatistics
     from gazeveil.aggregate.aoi.statistics import STATISTICS
 
-    statistics = tuple(STATISTICS[name]() for name in asked.statistics)
+    statistics = tuple(STATISTICS[name]() for name in asked.statistic or ["dwell"])
     how = AoiStatistics(statistics=statistics, epsilon=asked.amount, delta=asked.delta)
-    return study.plan(how, stimuli=asked.stimuli or None)
+    return study.plan(how, stimuli=asked.stimulus or None)
 
 
 def _group_series(study: Study, asked: Asked) -> Plan:

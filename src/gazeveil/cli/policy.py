@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
-from gazeveil.cli._output import AsJson, command_app, print_json
-from gazeveil.errors import OutputError
+from gazeveil.cli._output import AsJson, check_free, command_app, print_json
 from gazeveil.files import replacing
 
 if TYPE_CHECKING:
@@ -84,8 +83,7 @@ def example(
     as_json: AsJson = False,
 ) -> None:
     """Write a policy to begin with: a simulated tracker, two apps, one budget."""
-    if path.exists() and not overwrite:
-        raise OutputError(f"{path} exists already", hint="choose another name, or add --overwrite")
+    check_free(path, overwrite=overwrite)
     with replacing(path) as file:
         Path(file).write_text(EXAMPLE, encoding="utf-8", newline="\n")
     if as_json:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
-from gazeveil.errors import OptionError, OutputError
+from gazeveil.cli._output import AsJson, Progress, check_free, command_app, print_json, progress
+from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def simulate(
     if (binocular and reading) or (groups is not None and not reading):
         raise OptionError("--groups goes with --reading, and --binocular does not")
     writer = writer_of(to)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_free(out, overwrite=overwrite)
     samples = 0
 
     def chunks(tell: Progress) -> Iterator[Chunk]:

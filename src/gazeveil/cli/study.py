@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
-from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.errors import InputError, OptionError
 
 app = command_app(no_args_is_help=True)
 
@@ -69,7 +69,7 @@ def init(
     for folder in (pictures, areas):
         if folder is not None and not folder.is_dir():
             raise InputError(f"{folder} is no folder", hint="--pictures and --areas take folders with files")
-    _check_free(out, overwrite=overwrite)
+    check_free(out, overwrite=overwrite)
     named = None if groups is None else read_groups(groups)
     beside = Beside(
         pictures=pictures,
@@ -121,7 +121,7 @@ def check(
     if out is not None:
         if out.suffix.lower() not in {".html", ".json"}:
             raise OptionError(f"the report is an .html or .json file, not {out.name!r}")
-        _check_free(out, overwrite=overwrite)
+        check_free(out, overwrite=overwrite)
     declared = Study.open(study_file)
     with progress("reading gaze", quiet=as_json) as tell:
         findings = compare(declared, corpus, tell)
@@ -216,12 +216,6 @@ def _in_short(declared: Any) -> str:
 def _some(names: list[str], most: int = 3) -> str:
     once = list(dict.fromkeys(names))
     return ", ".join(once[:most]) + (f", … ({len(once):,})" if len(once) > most else "")
-
-
-def _check_free(out: Path, *, overwrite: bool) -> None:
-    """Find out before the work what would fail after it."""
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
 
 
 _ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from gazeveil.cli._door import Door, check_apart, releases
-from gazeveil.cli._output import command_app
+from gazeveil.cli._output import check_free, command_app
 from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
 from gazeveil.cli._screens import pair
 from gazeveil.errors import OptionError, OutputError
@@ -147,8 +147,7 @@ def _check_picture(picture: Path, door: Door) -> None:
             raise OutputError(
                 f"{picture} would be part of the release, and it shows raw gaze", hint="draw it to another place"
             )
-    if picture.exists() and not door.overwrite:
-        raise OutputError(f"{picture} exists already", hint="choose another name, or add --overwrite")
+    check_free(picture, overwrite=door.overwrite)
 
 
 def _draw(release: Release, how: VeiledRecordings, picture: Path) -> None:

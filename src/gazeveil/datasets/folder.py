@@ -32,6 +32,18 @@ def find_data(given: Path | None) -> Path | None:
     return next((folder for folder in _folders() if any((folder / name).is_dir() for name in _KNOWN)), None)
 
 
+def need_data(given: Path | None, hint: str = "say where it is with --data FOLDER") -> Path:
+    """Return the folder that holds the data sets, as `find_data` does.
+
+    Raises:
+        InputError: If there is none, with the hint; or if the given folder holds none of them.
+    """
+    folder = find_data(given)
+    if folder is None:
+        raise InputError("no folder of data sets is here or above", hint=hint)
+    return folder
+
+
 def found_above(name: str) -> Path | None:
     """Return the folder of one data set, in data/ or shared/data/ here or above, or None."""
     return next((folder / name for folder in _folders() if (folder / name).is_dir()), None)

@@ -27,7 +27,7 @@ from gazeveil.experiments.stream_data import StreamSet
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space, space_of
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import FloatArray, Tell, silent
 from gazeveil.utility.maps import correlation
 from gazeveil.utility.streams.metrics.saliency import saliency_grid, saliency_map
 
@@ -111,7 +111,7 @@ def measure(
     seed: int = 1,
     maps: bool = False,
     workers: int = 1,
-    tell: Tell | None = None,
+    tell: Tell = silent,
 ) -> list[Point]:
     """Veil all streams by all contenders at all settings, and say how far from the truth they are.
 
@@ -136,8 +136,7 @@ def measure(
     results: dict[tuple[str, str, int], _Errors] = {}
     for done, (job, errors) in enumerate(_all(jobs, workers), start=1):
         results[job] = errors
-        if tell is not None:
-            tell(done, len(jobs))
+        tell(done, len(jobs))
     points: list[Point] = []
     for one in sets:
         for name in contenders:

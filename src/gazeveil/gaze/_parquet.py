@@ -93,10 +93,3 @@ def telling_os_errors() -> Iterator[None]:
         yield
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error).rpartition("IO error: ")[2]) from error
-
-
-def conform(table: pl.DataFrame, columns: list[str], types: dict[str, Any]) -> pl.DataFrame:
-    """Return ``table`` with exactly ``columns``; those it lacks are null."""
-    return table.select(
-        (pl.col(name) if name in table.columns else pl.lit(None)).cast(types[name]).alias(name) for name in columns
-    )

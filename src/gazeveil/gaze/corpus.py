@@ -199,12 +199,12 @@ class Corpus:
 
     def scan(self) -> pl.LazyFrame:
         """Return all samples as one lazy table: `schema.KEYS` and `schema.SAMPLES`."""
-        empty = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.REQUIRED))
+        empty = pl.LazyFrame(schema=schema.keyed(schema.REQUIRED))
         return pl.concat([empty, *(part.samples for part in self.parts)], how="diagonal")
 
     def scan_events(self) -> pl.LazyFrame:
         """Return all events as one lazy table: `schema.KEYS` and `schema.EVENTS`."""
-        empty = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+        empty = pl.LazyFrame(schema=schema.keyed(schema.EVENTS))
         return pl.concat([empty, *(part.events for part in self.parts)], how="diagonal")
 
     def select(
@@ -293,11 +293,8 @@ def _open_part(folder: Path, path: Path) -> Part:
     value = path.parent.name.removeprefix("stimulus=")
     stimulus = "" if value == NO_STIMULUS else unquote(value)
     events_path = folder / EVENTS_FOLDER / path.parent.name / path.name
-    events = (
-        _scan(events_path, stimulus)
-        if events_path.exists()
-        else pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
-    )
+    none = pl.LazyFrame(schema=schema.keyed(schema.EVENTS))
+    events = _scan(events_path, stimulus) if events_path.exists() else none
     return Part(stimulus, _scan(path, stimulus), events, label, path)
 
 

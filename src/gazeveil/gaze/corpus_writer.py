@@ -16,7 +16,7 @@ import polars as pl
 from gazeveil.errors import InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import TableLabel, conform, telling_os_errors
+from gazeveil.gaze._parquet import TableLabel, telling_os_errors
 from gazeveil.gaze.corpus import EVENTS_FOLDER, MANIFEST, NO_STIMULUS
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key, Recording
@@ -181,10 +181,8 @@ def partition(stimulus: str, first: int = 0) -> str:
 def write_samples(chunks: list[Chunk], path: Path, label: TableLabel, *, with_stimulus: bool) -> None:
     """Write the chunks' samples as one Parquet file."""
     present = {column for chunk in chunks for column in chunk.samples.columns}
-    columns = [column for column in schema.SAMPLES if column in present]
-    tables = [
-        _keyed(conform(chunk.samples, columns, dict(schema.SAMPLES)), chunk.key, with_stimulus) for chunk in chunks
-    ]
+    columns = {name: dtype for name, dtype in schema.SAMPLES.items() if name in present}
+    tables = [_keyed(schema.conform(chunk.samples, columns), chunk.key, with_stimulus) for chunk in chunks]
     _write(tables, path, label)
 
 

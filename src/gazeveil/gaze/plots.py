@@ -38,7 +38,7 @@ def recording_picture(recording: Recording) -> Picture:
     course.set_xlabel("time in s")
     course.set_ylabel(f"gaze in {recording.geometry.unit}")
     legend_below(made, course)
-    course.set_title(" / ".join(part for part in recording.key if part), fontsize=9)
+    course.set_title(str(recording.key), fontsize=9)
     return Picture(png(made))
 
 

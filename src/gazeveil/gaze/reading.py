@@ -37,10 +37,7 @@ class Reading:
         return f"Reading({len(self.recordings):,} recordings, {self.report.samples:,} samples, {self.format})"
 
     def _repr_html_(self) -> str:
-        rows = [
-            (" / ".join(part for part in each.key if part), f"{len(each):,} samples", f"{each.duration:.4g} s")
-            for each in self.recordings
-        ]
+        rows = [(str(each.key), f"{len(each):,} samples", f"{each.duration:.4g} s") for each in self.recordings]
         return html_table(f"{self!r}: raw gaze, not for publication", rows)
 
     def __iter__(self) -> Iterator[Recording]:

@@ -128,8 +128,7 @@ class Recording:
         return len(self.t)
 
     def __repr__(self) -> str:
-        whose = " / ".join(part for part in self.key if part)
-        return f"Recording({whose}, {len(self):,} {self.rows} in {self.duration:.4g} s, {self.geometry})"
+        return f"Recording({self.key}, {len(self):,} {self.rows} in {self.duration:.4g} s, {self.geometry})"
 
     def _repr_html_(self) -> str:
         faults = self.time_faults
@@ -140,8 +139,7 @@ class Recording:
             "events": f"{len(self.events):,}",
             "clock": f"{faults.backwards:,} steps back, {faults.repeated:,} repeats" if faults.any else "in order",
         }
-        whose = " / ".join(part for part in self.key if part)
-        return html_table(f"Recording {whose}: raw gaze, not for publication", rows.items())
+        return html_table(f"Recording {self.key}: raw gaze, not for publication", rows.items())
 
     def plot(self) -> Picture:
         """Draw the recording: raw gaze, for the holder of the data and not for publication."""
@@ -171,9 +169,8 @@ class Recording:
             InputError: If this is one; ``what`` says for which purpose samples are needed.
         """
         if self.durations is not None:
-            whose = " / ".join(part for part in self.key if part)
             raise InputError(
-                f"{what} needs gaze samples, and {whose} is a list of fixations",
+                f"{what} needs gaze samples, and {self.key} is a list of fixations",
                 hint="take the recording that the fixations were found in; heatmaps, areas and scanpaths take lists",
             )
 

@@ -75,6 +75,11 @@ def units(gaze_unit: str, pupil_unit: str = "") -> dict[str, str]:
     return unit
 
 
+def keyed(columns: Mapping[str, type[pl.DataType]]) -> dict[str, type[pl.DataType]]:
+    """Return the keys and these columns, for tables of many recordings."""
+    return dict.fromkeys(KEYS, pl.String) | dict(columns)
+
+
 def no_events() -> pl.DataFrame:
     """Return an event table without rows."""
     return pl.DataFrame(schema=dict(EVENTS))
@@ -82,7 +87,12 @@ def no_events() -> pl.DataFrame:
 
 def event_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Return ``rows`` with all event columns, in order and typed; missing ones are null."""
-    return rows.select(
-        (pl.col(name) if name in rows.columns else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in EVENTS.items()
+    return conform(rows, EVENTS)
+
+
+def conform(table: pl.DataFrame, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Return a table with exactly these columns, in order and typed; those it lacks are null."""
+    return table.select(
+        (pl.col(name) if name in table.columns else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in columns.items()
     )

@@ -88,7 +88,10 @@ class Success:
 
     @property
     def strength(self) -> tuple[bool, float]:
-        """By which attacks are ranked: one that surely beats guessing before one that may, then by the gain."""
+        """By which attacks are ranked: one that surely beats guessing before one that may, then by the gain.
+
+        A high rate of few participants must not hide a lower one that surely beats guessing.
+        """
         return self.surely_above_chance, self.gain
 
     @property

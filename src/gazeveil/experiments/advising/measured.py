@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -41,24 +42,14 @@ def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> 
         return None
     far, best = max(
         ((far, row) for far, row in found if far <= nearest),
-        key=lambda pair: _strength(pair[1]),
+        key=lambda pair: _success(pair[1]).strength,
     )
     alike = ("corpus", "measure", "metric")
     bare = [row["value"] for row in rows if row["mechanism"] == NONE and all(row[name] == best[name] for name in alike)]
     level = f"`{best['mechanism']}`" + (f" at {best['level']}" if best["level"] else "")
     other = "" if far == 0 else f", the nearest level measured that is {'no stronger' if far > 0 else 'stronger'}"
-    return Success(
-        attack=f"`{best['measure']}`",
-        threat=best["threat"],
-        metric=best["metric"],
-        value=best["value"],
-        low=_or(best["low"], best["value"]),
-        high=_or(best["high"], best["value"]),
-        chance=_or(best["chance"], 0.0),
-        without=max(bare, default=None),
-        where=f"{best['data'] or best['corpus']}, behind {level}{other}",
-        mechanism=best["mechanism"],
-    )
+    where = f"{best['data'] or best['corpus']}, behind {level}{other}"
+    return replace(_success(best), without=max(bare, default=None), where=where)
 
 
 def by_epsilon(mechanisms: tuple[str, ...], epsilon: Fraction) -> Distance:
@@ -132,14 +123,19 @@ def _attacks(table: pl.DataFrame, use: Use, harm: Harm) -> list[dict[str, Any]]:
     return kept.to_dicts()
 
 
-def _strength(row: Mapping[str, Any]) -> tuple[bool, float]:
-    """Return the rank of an attack.
-
-    A high rate of few participants must not hide a lower one that surely beats guessing.
-    """
-    floor = _or(row["chance"], 0.0)
-    gain = (row["value"] - floor) / (1 - floor) if floor < 1 else 0.0
-    return _or(row["low"], row["value"]) > floor, gain
+def _success(row: Mapping[str, Any]) -> Success:
+    return Success(
+        attack=f"`{row['measure']}`",
+        threat=row["threat"],
+        metric=row["metric"],
+        value=row["value"],
+        low=_or(row["low"], row["value"]),
+        high=_or(row["high"], row["value"]),
+        chance=_or(row["chance"], 0.0),
+        without=None,
+        where="",
+        mechanism=row["mechanism"],
+    )
 
 
 def _or(value: float | None, other: float) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.attacks.aggregates.membership import Suspicion, most_found, proven_epsilon
 from gazeveil.attacks.judging.scores import interval, resampled_people, roc
 from gazeveil.errors import OptionError
-from gazeveil.experiments.dataset_attacks.worlds import Attacked, Product, change_by_target
+from gazeveil.experiments.dataset_attacks.worlds import Product, change_by_target
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.types import FloatArray, Tell, silent
@@ -78,7 +78,7 @@ class Found:
         return {**asdict(self), "within": self.within}
 
 
-def attack(product: Attacked, releases: int = 400, seed: int = 1, tell: Tell = silent) -> Found:
+def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = silent) -> Found:
     """Attack many releases of a product.
 
     Args:

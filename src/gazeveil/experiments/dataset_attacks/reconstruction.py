@@ -189,7 +189,7 @@ def recovered(
     plan = worlds.declared(recordings).plan(mechanism)
     corpus, source = Corpus.of(recordings), NoiseSource.seeded(seed)
     released = [
-        _numbers(plan.release(corpus, noise=source.spawn(f"{data}/{words}/{repeat}"), anyway=True).value)
+        worlds.numbers_of(plan.release(corpus, noise=source.spawn(f"{data}/{words}/{repeat}"), anyway=True).value)
         for repeat in range(repeats)
     ]
     return _judged(data, words, str(plan.guarantee), own, released, guess, measure)
@@ -244,19 +244,10 @@ def own_numbers(recordings: Sequence[Recording], released: Callable[[list[Record
 def released_of(recordings: Sequence[Recording], mechanism: Any) -> FloatArray:
     """Return the numbers that a mechanism releases of some participants."""
     plan = worlds.declared(recordings).plan(mechanism)
-    return _numbers(plan.release(Corpus.of(recordings), noise=NoiseSource.seeded(0), anyway=True).value)
+    return worlds.numbers_of(plan.release(Corpus.of(recordings), noise=NoiseSource.seeded(0), anyway=True).value)
 
 
 def as_heatmap(counts: FloatArray, cells: UnprotectedLiuMap = IN_DEGREES) -> FloatArray:
     """Return counts in cells of a degree as a heatmap has them: of mass 1, blurred; empty ones stay empty."""
     drawn = render(counts.reshape(cells.rows, cells.columns), BLUR_DEG).ravel()
     return np.asarray(drawn / drawn.sum() if drawn.sum() > 0 else drawn)
-
-
-def _numbers(value: Any) -> FloatArray:
-    """Return a released value as one row of numbers: a map, dynamic maps, or a table of orders."""
-    if hasattr(value, "map"):
-        return np.asarray(value.map, dtype=np.float64).ravel()
-    if hasattr(value, "frames"):
-        return np.asarray(value.frames.maps, dtype=np.float64).ravel()
-    return np.asarray(value["unclipped"].to_numpy(), dtype=np.float64)

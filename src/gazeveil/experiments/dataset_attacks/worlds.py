@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -78,76 +78,46 @@ class World:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """Something that is released.
+    """Something that is released in two worlds.
 
     Attributes:
         name: By which it is found.
         words: What it is, for tables.
-        plan: The plan of its release.
-        numbers: The released value as one row of numbers.
-        world: Of which world it is made.
+        guarantee: What its release guarantees.
+        inside: The data with the target.
+        outside: The data with another participant instead.
+        released: Releases data once, with some noise, and returns the numbers.
     """
 
     name: str
     words: str
-    plan: Plan
-    numbers: Callable[[Any], FloatArray]
-    world: World
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What its release guarantees."""
-        return self.plan.guarantee
-
-    @property
-    def inside(self) -> Data:
-        """The data with the target."""
-        return self.world.inside
-
-    @property
-    def outside(self) -> Data:
-        """The data with another participant instead."""
-        return self.world.outside
-
-    def released(self, data: Data, noise: NoiseSource) -> FloatArray:
-        """Release once, by the path of every release, and return the numbers."""
-        return self.numbers(self.plan.release(data, noise=noise, anyway=True).value)
+    guarantee: Guarantee
+    inside: Any
+    outside: Any
+    released: Callable[[Any, NoiseSource], FloatArray]
 
 
-class Attacked(Protocol):
-    """What membership is tried on: a product, or anything else that is released in two worlds."""
-
-    @property
-    def name(self) -> str:
-        """By which it is found."""
-        ...
-
-    @property
-    def words(self) -> str:
-        """What it is."""
-        ...
-
-    @property
-    def inside(self) -> Any:
-        """The data with the target."""
-        ...
-
-    @property
-    def outside(self) -> Any:
-        """The data with another participant instead."""
-        ...
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What its release guarantees."""
-        ...
-
-    def released(self, data: Any, noise: NoiseSource) -> FloatArray:
-        """Release once, and return the numbers."""
-        ...
+def numbers_of(value: Any) -> FloatArray:
+    """Return a released value as one row of numbers: a map, dynamic maps, or a table of orders."""
+    if hasattr(value, "map"):
+        return np.asarray(value.map, dtype=np.float64).ravel()
+    if hasattr(value, "frames"):
+        return np.asarray(value.frames.maps, dtype=np.float64).ravel()
+    return np.asarray(value["unclipped"].to_numpy(), dtype=np.float64)
 
 
-def change_by_target(product: Attacked, noise: NoiseSource) -> FloatArray:
+def planned(
+    name: str, words: str, plan: Plan, world: World, numbers: Callable[[Any], FloatArray] = numbers_of
+) -> Product:
+    """Return what a plan releases of a world, by the path of every release, as numbers."""
+
+    def released(data: Data, noise: NoiseSource) -> FloatArray:
+        return numbers(plan.release(data, noise=noise, anyway=True).value)
+
+    return Product(name, words, plan.guarantee, world.inside, world.outside, released)
+
+
+def change_by_target(product: Product, noise: NoiseSource) -> FloatArray:
     """Return what the target changes in a release: the mean over releases with the same noise in both worlds.
 
     Nobody but the attacker makes these releases. The noise is the same, so what differs is the target.
@@ -239,12 +209,12 @@ def maps(world: World, people: int, epsilon: float) -> list[Product]:
     free, half = plan(free_map()), plan(free_map(selected=max(1, people // 2)))
     orders, quiet_orders = (plan(area_orders(scene, each)) for each in (epsilon, QUIET))
     return [
-        Product("map-without-noise", "gaze map without noise", free, _map, world),
-        Product("map-of-a-random-half", "gaze map of a random half", half, _map, world),
-        Product("map-with-noise", "gaze map, Gaussian noise", plan(noisy_map(epsilon)), _map, world),
-        Product("heatmap", "heatmap", plan(PrivateHeatmap(epsilon=epsilon)), _map, world),
-        Product("area-orders-without-noise", "orders of areas without noise", quiet_orders, _orders, world),
-        Product("area-orders", "orders of areas", orders, _orders, world),
+        planned("map-without-noise", "gaze map without noise", free, world),
+        planned("map-of-a-random-half", "gaze map of a random half", half, world),
+        planned("map-with-noise", "gaze map, Gaussian noise", plan(noisy_map(epsilon)), world),
+        planned("heatmap", "heatmap", plan(PrivateHeatmap(epsilon=epsilon)), world),
+        planned("area-orders-without-noise", "orders of areas without noise", quiet_orders, world),
+        planned("area-orders", "orders of areas", orders, world),
     ]
 
 
@@ -288,10 +258,10 @@ def series(world: World, epsilon: float, seed: int) -> list[Product]:
         return np.asarray(value.mean).ravel()
 
     return [
-        Product("own-series-without-noise", "own feature series without noise", own(QUIET), of_target, world),
-        Product("own-series", "own feature series", own(epsilon), of_target, world),
-        Product("group-series-without-noise", "mean series without noise", group(QUIET), of_group, world),
-        Product("group-series", "mean series", group(epsilon), of_group, world),
+        planned("own-series-without-noise", "own feature series without noise", own(QUIET), world, of_target),
+        planned("own-series", "own feature series", own(epsilon), world, of_target),
+        planned("group-series-without-noise", "mean series without noise", group(QUIET), world, of_group),
+        planned("group-series", "mean series", group(epsilon), world, of_group),
     ]
 
 
@@ -310,11 +280,3 @@ def _design(ranges: Ranges, steps: int, seed: int) -> Any:
     others = ReadingStudy(6, READING_S, documents=DOCUMENTS[1:2], seed=seed + _PUBLIC_SEED).recordings()
     table = extract_corpus(Corpus.of(others)).table
     return learn([panel_of(table, ranges, steps).values], ranges, "simulated readers of another document")
-
-
-def _map(value: Any) -> FloatArray:
-    return np.asarray(value.map, dtype=np.float64).ravel()
-
-
-def _orders(value: Any) -> FloatArray:
-    return np.asarray(value["unclipped"].to_numpy(), dtype=np.float64)

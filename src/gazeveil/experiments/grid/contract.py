@@ -93,13 +93,11 @@ class Question:
     """A measure that was asked for by name.
 
     Attributes:
-        role: Whether it attacks or measures what is left.
-        harm: What an attack does to a participant.
+        harm: What an attack does to a participant; empty for utilities.
         ask: What measures it: data, mechanism, seed and engine in, numbers out.
         parts: Classes and functions whose source decides what comes out.
     """
 
-    role: Role
     harm: Harm
     ask: Callable[[Any, Protected, int, Engine], Answer]
     parts: tuple[Any, ...] = ()
@@ -111,22 +109,36 @@ class Family(ABC):
     Attributes:
         uses: For which uses they are.
         role: Whether they attack or measure what is left.
+        options: What options they have; None if that depends on the measure, which then refuses others itself.
     """
 
     uses: ClassVar[frozenset[str]]
     role: ClassVar[Role]
+    options: ClassVar[tuple[str, ...] | None] = ()
 
     @abstractmethod
     def names(self) -> list[str]:
         """Return the names that can be asked for."""
 
     @abstractmethod
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
+        """Return the measure of a name that is known."""
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is of this family."""
+        return name in self.names()
+
     def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
         """Return the measure of a name; None if it is not of this family.
 
         Raises:
             OptionError: If it has no such options.
         """
+        if not self.knows(name):
+            return None
+        if self.options is not None:
+            check_options(name, options, self.options)
+        return self.question(name, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +216,8 @@ USES: Registry[Use] = Registry("use", "gazeveil.experiments.grid.uses")
 FAMILIES: Registry[Family] = Registry("family of measures", "gazeveil.experiments.grid.families")
 
 
-def no_options(name: str, options: Mapping[str, Any]) -> None:
-    """Refuse options where there are none."""
-    check_options(name, options, ())
-
-
-def check_options(name: str, options: Mapping[str, Any], known: tuple[str, ...] | list[str]) -> None:
-    """Refuse options that are not known.
+def check_options(name: str, options: Mapping[str, Any], known: tuple[str, ...] | list[str] = ()) -> None:
+    """Refuse options that are not known; all of them where there are none.
 
     Raises:
         OptionError: If there is one.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from gazeveil.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.experiments.grid.contract import DoesNotApply, Source
 from gazeveil.experiments.identity_data import PAPERS_RATE_HZ, simulated_traits
 from gazeveil.experiments.scanpaths.data import OSIE_FOLDER, SceneSet, osie
+from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, headset
@@ -127,25 +128,6 @@ def of_corpus(path: Path, people: int = 0) -> GazeData:
     return GazeData(path.name, f"{path.name}: {min(people or len(names), len(names))} participants", kept)
 
 
-def by_person(values: Iterable[tuple[str, float]]) -> tuple[Sequence[str], list[list[float]]]:
-    """Return participants, and the values of each."""
-    found: dict[str, list[float]] = {}
-    for person, value in values:
-        found.setdefault(person, []).append(value)
-    return sorted(found), [found[person] for person in sorted(found)]
-
-
 def _bare(recording: Recording) -> Recording:
     """Return gaze alone: what was simulated is known better than it could be, and no mechanism lets it through."""
-    return Recording(
-        recording.t,
-        recording.x,
-        recording.y,
-        recording.geometry,
-        recording.observer,
-        recording.stimulus,
-        recording.session,
-        recording.trial,
-        valid=recording.valid,
-        rate_hz=recording.rate_hz,
-    )
+    return replace(recording, pupil=None, left=None, right=None, pupil_unit="", events=schema.no_events())

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def _about(grid: Grid, table: pl.DataFrame, command: str) -> Section:
         ["work", f"{cells['seconds'].sum() / 60:.1f} min"],
         *(["data", words] for words in table["data"].unique(maintain_order=True).to_list() if words),
     ]
-    source = report.folded("grid.toml", f"<pre>{_escaped(grid.text)}</pre>")
+    source = report.folded("grid.toml", f"<pre>{escape(grid.text, quote=False)}</pre>")
     lead = (
         "An attacker's success goes from guessing (0) to certainty (1). Usefulness goes from a release without any "
         "data (0) to raw data (1). Intervals are 95 %, by bootstrap over participants or scenes."
@@ -207,7 +208,3 @@ def _share(row: dict[str, Any], name: str) -> str:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -33,7 +33,7 @@ from gazeveil.experiments.stream_grid import Point, Setting, measure, settings
 from gazeveil.files import write_all
 from gazeveil.pictures import canvas
 from gazeveil.samples.space import space_of
-from gazeveil.types import Tell
+from gazeveil.types import Tell, silent
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ def reproduce(
     workers: int = 1,
     contenders: Mapping[str, Registered] = CONTENDERS,
     chosen: Sequence[Setting] | None = None,
-    tell: Tell | None = None,
+    tell: Tell = silent,
 ) -> dict[str, Any]:
     """Measure a figure; with a folder, draw it there and write its numbers beside, as JSON and as Markdown.
 

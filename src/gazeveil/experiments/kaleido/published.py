@@ -9,7 +9,7 @@ pixels here. The threshold, for which the paper has no number (K7), is 200 of th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from gazeveil.errors import UnknownName
 from gazeveil.experiments.veils import veil
@@ -24,14 +24,6 @@ from gazeveil.types import FloatArray
 PUBLISHED: Final = "kaleido-as-published"
 _RADII: Final = {"small": SMALL, "large": LARGE}
 _THRESHOLD_PX: Final = 200.0
-
-
-class Run(Protocol):
-    """A mechanism that was started."""
-
-    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the veiled gaze."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,7 @@ class InPixels:
         """What the mechanism guarantees."""
         return self.mechanism.guarantee
 
-    def start(self, noise: NoiseSource) -> Run:
+    def start(self, noise: NoiseSource) -> _Scaled:
         """Start the mechanism."""
         return _Scaled(self, noise)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import FloatArray, Tell, silent
 from gazeveil.utility.maps import Spread
 
 SIDES: Final = tuple(range(50, 501, 50))
@@ -203,7 +203,7 @@ def simulated_gaze(people: int = PEOPLE, copies: int = COPIES, shrink: int = 1, 
 
 
 def qualities(
-    gaze: Gaze, *, epsilons: Sequence[float] = EPSILONS, repeats: int = 50, seed: int = 1, tell: Tell | None = None
+    gaze: Gaze, *, epsilons: Sequence[float] = EPSILONS, repeats: int = 50, seed: int = 1, tell: Tell = silent
 ) -> list[Quality]:
     """Return correlation and squared error of noisy heatmaps with the one without noise, over ε, for all mechanisms."""
     if repeats < 1:
@@ -214,8 +214,7 @@ def qualities(
     for repeat in range(repeats):
         for is_laplace, draw in ((False, _unit_gaussian), (True, _unit_laplace)):
             fields[is_laplace].append(_Field.of(render(draw(source, gaze.shape), gaze.blur), truth))
-        if tell is not None:
-            tell(repeat + 1, repeats)
+        tell(repeat + 1, repeats)
     rows = []
     for name, (kind, bounded) in MECHANISMS.items():
         for epsilon in epsilons:
@@ -258,8 +257,8 @@ def to_json(
     return {
         "paper": "Liu et al. 2019",
         "figure_2": {
-            "read_off": [_plain_level(row) for row in noise_at_the_points_read_off()],
-            "levels": [_plain_level(row) for row in levels],
+            "read_off": [asdict(row) for row in noise_at_the_points_read_off()],
+            "levels": [asdict(row) for row in levels],
         },
         "figure_3": {
             "people": gaze.maps.observers,
@@ -292,10 +291,6 @@ def to_json(
 def noise_at_the_points_read_off() -> list[NoiseLevel]:
     """Return the noise at the two points that the paper reads off figure 2."""
     return [row for level, people in READ_OFF for row in noise_levels([SLICE_SIDE], [people]) if row.level == level]
-
-
-def _plain_level(row: NoiseLevel) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("level", "side", "observers", "published", "sound", "bounded")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gazeveil.datasets.eyetribe import EYETRIBE_FILE
-from gazeveil.datasets.folder import find_data
+from gazeveil.datasets.folder import need_data
 from gazeveil.datasets.vr_objects import VR_FOLDER
-from gazeveil.errors import InputError
 from gazeveil.experiments.identity_data import IdentitySet, simulated_people, vr_people
 from gazeveil.experiments.peers.features import SeriesSet, eyetribe_runs, readers
 
@@ -22,7 +21,7 @@ def gaze_set(name: str, data: Path | None, people: int, seconds: float) -> Ident
     """
     if name == "simulated":
         return simulated_people(people, 4, seconds)
-    return vr_people(_folder(data) / VR_FOLDER, seconds).some(people)
+    return vr_people(need_data(data) / VR_FOLDER, seconds).some(people)
 
 
 def series_set(name: str, data: Path | None, people: int, seconds: float) -> SeriesSet:
@@ -31,11 +30,4 @@ def series_set(name: str, data: Path | None, people: int, seconds: float) -> Ser
     Raises:
         InputError: If the data are not there.
     """
-    return readers(people, seconds) if name == "readers" else eyetribe_runs(_folder(data) / EYETRIBE_FILE, people)
-
-
-def _folder(data: Path | None) -> Path:
-    folder = find_data(data)
-    if folder is None:
-        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
-    return folder
+    return readers(people, seconds) if name == "readers" else eyetribe_runs(need_data(data) / EYETRIBE_FILE, people)

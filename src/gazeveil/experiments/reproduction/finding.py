@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -89,10 +89,6 @@ class Finding:
             return Verdict.FAILED
         found = {check.verdict for check in self.checks}
         return next((one for one in (Verdict.DIFFERS, Verdict.AGREES) if one in found), Verdict.NOT_COMPARABLE)
-
-    def timed(self, wall_s: float, cpu_s: float) -> Finding:
-        """Return the same with the time that it took."""
-        return replace(self, wall_s=wall_s, cpu_s=cpu_s)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the pictures as plain values."""

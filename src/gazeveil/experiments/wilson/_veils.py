@@ -24,17 +24,19 @@ def _published(name: str) -> Callable[[Space], SampleMechanism]:
     return lambda _: preset(name, Sphere())
 
 
-def _promised(name: str) -> Callable[[Space], SampleMechanism]:
-    return lambda field: preset(name, field)
+def promised(name: str, **options: Any) -> Callable[[Space], SampleMechanism]:
+    """Return a preset in the field that the eyes can reach."""
+    return lambda field: preset(name, field, **options)
 
 
-def _late(field: Space) -> SampleMechanism:
-    return preset("mpmu", field, lag=_LATE_S)
+def like(name: str, promise: str) -> Callable[[Space], SampleMechanism]:
+    """Return a mechanism at the guarantee that a preset keeps by the clock."""
 
+    def make(field: Space) -> SampleMechanism:
+        same = preset(promise, field).to_dict()
+        return MECHANISMS[name](field, **{part: same[part] for part in ("epsilon", "window", "radius")})
 
-def _kaleido(field: Space) -> SampleMechanism:
-    same = preset("mpmu", field).to_dict()
-    return MECHANISMS["kaleido"](field, **{name: same[name] for name in ("epsilon", "window", "radius")})
+    return make
 
 
 VEILS: Final[Mapping[str, Callable[[Space], SampleMechanism] | None]] = {
@@ -42,11 +44,11 @@ VEILS: Final[Mapping[str, Callable[[Space], SampleMechanism] | None]] = {
     "gaussian": _published("gaussian-high"),
     "spatial": _published("spatial-high-as-published"),
     "smoothing": _published("smoothing-high-as-published"),
-    "kaleido mpmu": _kaleido,
-    "clock lphu": _promised("lphu"),
-    "clock mpmu": _promised("mpmu"),
-    "clock hplu": _promised("hplu"),
-    "clock mpmu, 0.25 s late": _late,
+    "kaleido mpmu": like("kaleido", "mpmu"),
+    "clock lphu": promised("lphu"),
+    "clock mpmu": promised("mpmu"),
+    "clock hplu": promised("hplu"),
+    "clock mpmu, 0.25 s late": promised("mpmu", lag=_LATE_S),
 }
 """By name, in the field that the eyes can reach. The last is our best: the least error at its guarantee."""
 

@@ -21,7 +21,7 @@ from gazeveil.experiments.wilson._veils import VEILS, veil
 from gazeveil.geometry import Geometry, headset
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import Tell
+from gazeveil.types import Tell, silent
 
 STEPS: Final = 20_000
 STREAMS: Final = 200
@@ -31,7 +31,7 @@ _KEPT = 720
 
 
 def table_5(
-    *, veils: Sequence[str] = tuple(VEILS), steps: int = STEPS, streams: int = STREAMS, tell: Tell | None = None
+    *, veils: Sequence[str] = tuple(VEILS), steps: int = STEPS, streams: int = STREAMS, tell: Tell = silent
 ) -> dict[str, Any]:
     """Measure the time of a step and the memory of a stream for each mechanism.
 
@@ -59,8 +59,7 @@ def table_5(
                 "paper_fps": frames,
             }
         )
-        if tell is not None:
-            tell(done, len(veils))
+        tell(done, len(veils))
     return {"paper": "Wilson et al. 2024", "table": 5, "steps": steps, "streams": streams, "rows": rows}
 
 

@@ -33,7 +33,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.pictures import canvas
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Sphere
-from gazeveil.types import PlainRow, Tell
+from gazeveil.types import PlainRow, Tell, silent
 from gazeveil.utility.aoi_hits import AoiHits
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def reproduce(
     quick: bool = False,
     sweeps: Mapping[str, Sweep] = SWEEPS,
     plan: Plan | None = None,
-    tell: Tell | None = None,
+    tell: Tell = silent,
 ) -> dict[str, Any]:
     """Measure figure 2; with a folder, draw it there and write its numbers beside.
 
@@ -191,7 +191,7 @@ def retention(
     seed: int = 1,
     make: Make = veil_of,
     sweeps: Mapping[str, Sweep] = SWEEPS,
-    tell: Tell | None = None,
+    tell: Tell = silent,
 ) -> list[Retention]:
     """Return the curve of each mechanism, and of no mechanism at all, over some sessions.
 
@@ -216,8 +216,7 @@ def retention(
             for number, session in enumerate(sessions)
         ]
         rows.append(_row(name, strength, scores))
-        if tell is not None:
-            tell(done, len(points))
+        tell(done, len(points))
     return rows
 
 
@@ -230,7 +229,7 @@ def _note(hits: bool, named: bool) -> str:
     return ("" if hits and named else _HALF if hits else _OTHER) + NOTE
 
 
-def _named(plan: Plan, sweeps: Mapping[str, Sweep], tell: Tell | None) -> list[Named]:
+def _named(plan: Plan, sweeps: Mapping[str, Sweep], tell: Tell) -> list[Named]:
     from gazeveil.experiments.wilson.identified import identification  # noqa: PLC0415  (it takes its veils from here)
 
     return identification(plan, sweeps=sweeps, tell=tell)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from gazeveil.attacks.judging.judge import Judge, Stage
 from gazeveil.experiments.wilson.figures import SWEEPS, Sweep, mechanism_of
 from gazeveil.experiments.wilson.tables import Plan, judges_of
-from gazeveil.types import PlainRow, Tell
+from gazeveil.types import PlainRow, Tell, silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Named(PlainRow):
     chance: float
 
 
-def identification(plan: Plan, *, sweeps: Mapping[str, Sweep] = SWEEPS, tell: Tell | None = None) -> list[Named]:
+def identification(plan: Plan, *, sweeps: Mapping[str, Sweep] = SWEEPS, tell: Tell = silent) -> list[Named]:
     """Return the curve of each mechanism, and no mechanism first, for every recogniser of a plan."""
     judges = judges_of(plan)
     points = [("none", 0.0), *((name, strength) for name, sweep in sweeps.items() for strength in sweep.strengths)]
@@ -51,8 +51,7 @@ def identification(plan: Plan, *, sweeps: Mapping[str, Sweep] = SWEEPS, tell: Te
         mechanism = None if name == "none" else mechanism_of(name, strength)
         stage = next(iter(judges.values())).stage(mechanism)
         rows.extend(_row(judge, name, strength, stage) for judge in judges.values())
-        if tell is not None:
-            tell(done, len(points))
+        tell(done, len(points))
     return rows
 
 

@@ -13,16 +13,16 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Exemplar, Knowledge, Trial
 from gazeveil.errors import InputError
 from gazeveil.experiments.identity_data import IdentitySet, simulated_people, vr_people
+from gazeveil.experiments.wilson._veils import like, promised
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.presets import preset
+from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space, space_of
 
 NOBODY: Final = "own mean"
@@ -40,19 +40,9 @@ RESTORING: Final = (
 """Attacks that guess raw gaze. `white-box` and `retrained` compare veiled gaze; the others use one of these."""
 
 
-def _like(name: str, promise: str) -> Callable[[Space], SampleMechanism]:
-    def make(space: Space) -> SampleMechanism:
-        clock: Any = preset(promise, space)
-        kind: Any = MECHANISMS[name]
-        made: SampleMechanism = kind(space, epsilon=clock.epsilon, window=clock.window, radius=clock.radius)
-        return made
-
-    return make
-
-
 VEILS: Final[dict[str, Callable[[Space], SampleMechanism]]] = {
     **{
-        name: (lambda space, name=name: preset(name, space))  # type: ignore[misc]
+        name: promised(name)
         for name in (
             "gaussian-low",
             "gaussian-high",
@@ -66,8 +56,8 @@ VEILS: Final[dict[str, Callable[[Space], SampleMechanism]]] = {
             "hplu",
         )
     },
-    "kaleido, mpmu": _like("kaleido", "mpmu"),
-    "absorption, mpmu": _like("absorption", "mpmu"),
+    "kaleido, mpmu": like("kaleido", "mpmu"),
+    "absorption, mpmu": like("absorption", "mpmu"),
 }
 """Wilson's settings, Kaleido's guarantees kept by `clock`, and one of them kept by others of the family."""
 

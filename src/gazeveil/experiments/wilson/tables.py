@@ -32,7 +32,7 @@ from gazeveil.experiments.wilson._veils import VEILS, veil
 from gazeveil.experiments.wilson.object_hits import score
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import Tell
+from gazeveil.types import Tell, silent
 from gazeveil.utility.streams import METRICS, Pair
 
 STRONGEST: Final = ("ekyt", "committee")
@@ -143,7 +143,7 @@ def _windows(recogniser: Recogniser) -> str:
     return "its own" if seconds is None or step is None else f"{seconds:g} s by {step:g} s"
 
 
-def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None = None) -> dict[str, Any]:
+def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell = silent) -> dict[str, Any]:
     """Measure accuracy without a mechanism by the length of the records, for every recogniser."""
     recognisers = recognisers_of(plan)
     cells = [(seconds, name) for seconds in lengths if seconds <= plan.seconds for name in recognisers]
@@ -155,8 +155,7 @@ def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None
             rows.append(judge.judge().to_dict() | told)
         except InputError as error:  # a recogniser may need more to learn from than so short a record
             rows.append({**told, "missing": error.message})
-        if tell is not None:
-            tell(done, len(cells))
+        tell(done, len(cells))
     return {**about(plan), "table": 2, "rows": rows}
 
 
@@ -166,7 +165,7 @@ def table_3(
     veils: Sequence[str] = (),
     workers: int = 1,
     keep: Path | None = None,
-    tell: Tell | None = None,
+    tell: Tell = silent,
 ) -> dict[str, Any]:
     """Measure accuracy behind every mechanism under every attack, for every recogniser, and what each mechanism leaves.
 
@@ -189,8 +188,7 @@ def table_3(
         _measured(plan, jobs, workers), start=len(wanted) - len(jobs) + 1
     ):
         cells.add(name, attack, found, left)
-        if tell is not None:
-            tell(done, len(wanted))
+        tell(done, len(wanted))
     rows = [cells.rows[name, attack, one] for name, attack in wanted for one in recognisers]
     return {
         **about(plan),

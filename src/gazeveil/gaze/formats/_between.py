@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from gazeveil.gaze import schema
+from gazeveil.gaze.formats._runs import placed_messages
 from gazeveil.types import IntArray
 
 
@@ -59,7 +59,7 @@ class Between:
         A message that begins something belongs to what follows, others to the recording they stand in.
         """
         count = len(lines)
-        placed = [(0, message) for message in self._waiting if count]
+        placed = [(0, message.time, message.text) for message in self._waiting if count]
         waiting = [] if count else self._waiting
         begun_at = 0 if self._waiting or not self._seen_rows else -1
         labels, starts = [self._now], [0]
@@ -72,16 +72,16 @@ class Between:
             if begun_at == row == count:
                 waiting.append(message)
             else:
-                placed.append((row if begun_at == row else row - 1, message))
+                placed.append((row if begun_at == row else row - 1, message.time, message.text))
         self._waiting = waiting
         self._seen_rows = self._seen_rows or count > 0
         lengths = np.diff([*starts, count])
         rows = pl.DataFrame(labels, schema=["stimulus", "trial", "part"], orient="row")
-        return _events(placed), rows[np.repeat(np.arange(len(labels)), lengths)]
+        return placed_messages(placed), rows[np.repeat(np.arange(len(labels)), lengths)]
 
     def rest(self, said: Sequence[Message] = ()) -> pl.DataFrame:
         """Return the messages after the last row."""
-        return _events([(-1, message) for message in [*self._waiting, *said]])
+        return placed_messages([(-1, message.time, message.text) for message in [*self._waiting, *said]])
 
     def _hear(self, text: str) -> bool:
         """Take what a message says; whether it begins something."""
@@ -90,15 +90,3 @@ class Between:
             return False
         self._now = Labels(stimulus or self._now.stimulus, trial or self._now.trial, self._now.part + 1)
         return True
-
-
-def _events(placed: Sequence[tuple[int, Message]]) -> pl.DataFrame:
-    rows = pl.DataFrame(
-        [(at, message.time, message.text) for at, message in placed],
-        schema={"at": pl.Int64, "onset": pl.Float64, "text": pl.String},
-        orient="row",
-    )
-    told = rows.with_columns(
-        kind=pl.lit("message"), source=pl.lit("tracker"), eye=pl.lit("both"), offset=pl.col("onset")
-    )
-    return schema.event_table(told).with_columns(rows["at"])

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._bids_names import OURS
+from gazeveil.gaze.formats._bids_names import OURS, units_of
 from gazeveil.gaze.formats._columns import GAZE_UNITS, parse_name
 from gazeveil.gaze.formats._samples import completed
 from gazeveil.gaze.formats.base import ReadOptions
@@ -118,10 +118,7 @@ def coordinate_system(geometry: Geometry) -> dict[str, str]:
 
 
 def _unit(path: Path, about: Mapping[str, Any]) -> Unit:
-    stated = []
-    for axis in ("x_coordinate", "y_coordinate"):
-        described = about.get(axis)
-        stated.append(described.get("Units") if isinstance(described, dict) else None)
+    stated = [units_of(about, axis) for axis in ("x_coordinate", "y_coordinate")]
     words = {GAZE_UNITS.get(parse_name(str(unit)).words) for unit in stated}
     word = words.pop() if len(words) == 1 else None
     if word is None:

@@ -115,6 +115,12 @@ def load_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def units_of(about: Mapping[str, Any], column: str) -> Any:
+    """Return the ``Units`` that a sidecar states for a column, or None."""
+    described = about.get(column)
+    return described.get("Units") if isinstance(described, dict) else None
+
+
 class Labels:
     """Gives every text a label of letters and digits; no two texts share one, not even in another case."""
 

@@ -16,10 +16,10 @@ from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import add_bad_lines, aside, is_blank
 from gazeveil.gaze.formats._bids_geometry import axis_changes, geometry_of
-from gazeveil.gaze.formats._bids_names import OURS, Sidecars, parse_bids_name
+from gazeveil.gaze.formats._bids_names import OURS, Sidecars, parse_bids_name, units_of
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._rules import HOLDS
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.recording import Key
@@ -114,7 +114,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
         samples = combined(frame, options.eye)
         if "x" in frame.columns and "pupil" not in frame.columns and options.eye == "both":
             samples = samples.drop("pupil", strict=False)  # the file of both eyes has none: do not make one up
-        for piece in slices(samples, options.chunk_rows):
+        for piece in samples.iter_slices(options.chunk_rows):
             yield Chunk(key, piece, geometry, events, stated_rate, pupil_unit, note)
             events = schema.no_events()
 
@@ -178,8 +178,7 @@ def _pupil_unit(eye: _EyeFile) -> str:
 
 
 def _time_scale(eye: _EyeFile, options: ReadOptions) -> float:
-    described = eye.about.get("timestamp")
-    unit = described.get("Units") if isinstance(described, dict) else None
+    unit = units_of(eye.about, "timestamp")
     name = TIME_UNITS.get(parse_name(str(unit)).words) if unit else options.time_unit
     if name is None:
         raise FileFormatError(
@@ -289,8 +288,7 @@ def _events_of(eye: _EyeFile, logged: _EyeFile, options: ReadOptions, report: Re
         report.remark(f"events were left out: their onsets refer to {source!r}, not to the samples' timestamps")
         return schema.no_events()
     scale = _time_scale(eye, options)
-    described = logged.about.get("duration")
-    unit = described.get("Units") if isinstance(described, dict) else None
+    unit = units_of(logged.about, "duration")
     # BIDS says seconds, but its own example counts in the timestamps' unit: without Units, believe the example
     duration_scale = PER_SECOND.get(TIME_UNITS.get(parse_name(str(unit)).words, ""), scale)
     names = logged.columns

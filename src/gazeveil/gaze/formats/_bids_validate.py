@@ -16,7 +16,15 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._beside import is_blank
-from gazeveil.gaze.formats._bids_names import DESCRIPTION, ENTITIES, BidsName, Sidecars, load_json, parse_bids_name
+from gazeveil.gaze.formats._bids_names import (
+    DESCRIPTION,
+    ENTITIES,
+    BidsName,
+    Sidecars,
+    load_json,
+    parse_bids_name,
+    units_of,
+)
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 
@@ -139,8 +147,7 @@ def _sidecar_problems(about: Mapping[str, Any]) -> Iterator[str]:
     elif len(set(columns)) != len(columns):
         yield "Columns have to differ"
     for axis in ("x_coordinate", "y_coordinate"):
-        described = about.get(axis)
-        if not isinstance(described, dict) or not isinstance(described.get("Units"), str):
+        if not isinstance(units_of(about, axis), str):
             yield f"{axis} needs Units"
 
 

@@ -65,15 +65,23 @@ def first_line(head: bytes) -> str:
 
 
 def header_words(head: bytes, around: str = "") -> Iterator[set[str]]:
-    """Yield the words of the columns in a file's first line, cut at commas, semicolons and tabs in turn.
+    """Return the words of the columns in a file's first line, cut at commas, semicolons and tabs in turn.
 
     Args:
         head: The beginning of the file.
         around: Letters that may stand around a name.
     """
-    line = first_line(head)
-    for delimiter in ",;\t":
-        yield {parse_name(name.strip(around)).words for name in line.split(delimiter)}
+    return _cut_words(first_line(head), ",;\t", around)
+
+
+def words_in(line: str, marks: str = "\t;,", around: str = "") -> set[str]:
+    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
+    return max(_cut_words(line, marks, around), key=len)
+
+
+def _cut_words(line: str, marks: str, around: str) -> Iterator[set[str]]:
+    for mark in marks:
+        yield {parse_name(name.strip(around)).words for name in line.split(mark)}
 
 
 def _squeezed(text: str) -> str:
@@ -91,19 +99,16 @@ class Columns:
     def find(self, *spellings: str) -> str | None:
         """Return the first column with one of these words, in the order of the spellings."""
         parsed = [(name, parse_name(name).words) for name in self.names if name]
-        for spelling in spellings:
-            for name, words in parsed:
-                if words == spelling:
-                    return name
-        return None
+        return next((name for spelling in spellings for name, words in parsed if words == spelling), None)
+
+    def find_each(self, spellings: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
+        """Return our names → the columns with one of their words, for those that are there."""
+        each = {ours: (words,) if isinstance(words, str) else words for ours, words in spellings.items()}
+        return {ours: found for ours, words in each.items() if (found := self.find(*words))}
 
     def find_with_unit(self, spelling: str, units: Sequence[str]) -> str | None:
         """Return the column with these words and the first of these units that there is."""
-        for unit in units:
-            for name in self.names:
-                if parse_name(name) == (spelling, unit):
-                    return name
-        return None
+        return next((name for unit in units for name in self.names if parse_name(name) == (spelling, unit)), None)
 
     def need(self, example: str, *spellings: str, hint: str = "") -> str:
         """Return the column with one of these words.

@@ -26,7 +26,6 @@ _EYE_EVENTS = {
 _TIMED = {"message": "MSG", "button": "BUTTON", "input": "INPUT"}
 _LETTERS = {"left": "L", "right": "R"}
 _SAYS_WHERE = re.compile(r"(?:GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b")
-_NUMBERS = ("x", "y", "end_x", "end_y", "amplitude", "peak_velocity", "pupil")
 
 _NO_LINE = "events that an EyeLink file has no line for"
 _DETAILS = "details of events that the lines of an EyeLink file do not hold"
@@ -88,10 +87,8 @@ def _timed(kind: str, event: Event, text: str) -> str | None:
 
 
 def _eye_event(kind: str, event: Event) -> str | None:
-    if event.offset is None or event.offset < event.onset:
-        return None
     start, end = _time(event.onset), _time(event.offset)
-    if start is None or end is None:
+    if start is None or end is None or event.offset is None or event.offset < event.onset:
         return None
     keyword, names = _EYE_EVENTS[kind]
     values = [getattr(event, name) for name in names]
@@ -111,10 +108,3 @@ def _names_something(text: str) -> bool:
     heard = Named(None)
     heard.hear(text)
     return bool(heard.name)
-
-
-def known_numbers(events: pl.DataFrame) -> pl.DataFrame:
-    """Return events with numbers that are none left out."""
-    return events.with_columns(
-        pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) for name in (*_NUMBERS, "offset")
-    )

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.formats._event_files import AmongRows
-from gazeveil.gaze.formats._eyelink_lines import event_lines, known_numbers
+from gazeveil.gaze.formats._event_files import AmongRows, with_known_numbers
+from gazeveil.gaze.formats._eyelink_lines import event_lines
 from gazeveil.gaze.formats._naming import Rule
-from gazeveil.gaze.formats._samples import PER_SECOND
-from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, as_file_name, cannot_hold
-from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers, scaled_times
+from gazeveil.gaze.formats._table_files import times_in
+from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, cannot_hold
+from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Unit
 
@@ -29,6 +29,7 @@ class EyeLinkFile(TextFile):
     """An ASC file for each participant; each recording is a block, its trial and stimulus are messages."""
 
     format_name = "eyelink-asc"
+    ending = ".asc"
     units = (Unit.PIXEL,)
     labels = ("observer", "stimulus", "trial")
     eyes_only = True
@@ -40,11 +41,6 @@ class EyeLinkFile(TextFile):
         self._last = "0"
         self._said: list[str] = []
         self._among = AmongRows()
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each participant."""
-        return f"{as_file_name(key.observer)}.asc"
 
     def begin(self, piece: Piece) -> str:
         """Return the messages that name the recording, and the head of its block."""
@@ -84,7 +80,7 @@ class EyeLinkFile(TextFile):
     def rows(self, piece: Piece) -> str:
         """Return the sample lines with the events among them: dots where gaze is lost, with a pupil of 0."""
         eye, shown = self._eyes(piece)[0], piece.key.stimulus
-        self._among.add(event_lines(known_numbers(piece.events), eye, self._said, shown, self.losses))
+        self._among.add(event_lines(with_known_numbers(piece.events), eye, self._said, shown, self.losses))
         if not piece.samples.height:
             return ""
         columns = [self._times(piece)]
@@ -137,14 +133,10 @@ class GlassesFile(TextFile):
     """The ``gazedata.gz`` of Tobii Pro Glasses 3, in a folder for each participant: a line of JSON for each sample."""
 
     format_name = "tobii-glasses"
+    ending = "/gazedata.gz"
     units = (Unit.FRACTION,)
     pupil_units = ("mm",)
     labels = ("observer",)
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gazedata.gz"
 
     def rows(self, piece: Piece) -> str:
         """Return the lines; a sample without a point where gaze is lost."""
@@ -173,6 +165,7 @@ class JsPsychFile(TextFile):
     """jsPsych's data of one participant as JSON; each recording is a trial with gaze in pixels of the window."""
 
     format_name = "jspsych-webgazer"
+    ending = ".json"
     units = (Unit.PIXEL,)
     pupil_units = ()
     labels = ("observer", "stimulus", "trial")
@@ -181,11 +174,6 @@ class JsPsychFile(TextFile):
         super().__init__(losses)
         self._trials = 0
         self._rows = 0
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each participant."""
-        return f"{as_file_name(key.observer)}.json"
 
     def begin(self, piece: Piece) -> str:
         """Return the beginning of a trial."""
@@ -210,8 +198,7 @@ class JsPsychFile(TextFile):
 
     def rows(self, piece: Piece) -> str:
         """Return the samples."""
-        times, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND["ms"])
-        self.losses.add("the last digit of times, which ms cannot tell", inexact)
+        times = times_in(piece, "ms", self.losses)
         lines = [
             f'{{"x": {json.dumps(x)}, "y": {json.dumps(y)}, "t": {t}}}'
             for t, x, y in zip(times, piece.column("x"), piece.column("y"), strict=True)

@@ -23,7 +23,8 @@ from gazeveil.gaze.formats._event_rows import LabelledFile, SpokenFile
 from gazeveil.gaze.formats._naming import Rule, a_name, media_in
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._smi_columns import said_in
-from gazeveil.gaze.formats._writing import Losses, Piece, as_file_name, cannot_hold
+from gazeveil.gaze.formats._table_files import constant, times_in
+from gazeveil.gaze.formats._writing import Losses, Piece, cannot_hold
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
@@ -91,12 +92,6 @@ class LoggedFile(SpokenFile):
         lines += [self.message(start, text) for text in said]
         return "\n".join([*lines, ""])
 
-    def times(self, piece: Piece) -> pl.Series:
-        """Return the times in the format's unit."""
-        text, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND[self.time_unit])
-        self.losses.add(f"the last digit of times, which {self.time_unit} cannot tell", inexact)
-        return text
-
     def time_of(self, piece: Piece, row: int) -> str:
         """Return the time of one row."""
         text, _ = scaled_times(piece.column("t").to_numpy()[[row]], PER_SECOND[self.time_unit])
@@ -118,10 +113,6 @@ class LoggedFile(SpokenFile):
         return plain_numbers(sizes).fill_null(_NONE)
 
 
-def _same(piece: Piece, value: str | None) -> pl.Series:
-    return pl.Series([value] * piece.samples.height, dtype=pl.String)
-
-
 def _digits(value: float) -> str:
     return str(np.format_float_positional(value, trim="-"))
 
@@ -130,15 +121,11 @@ class SmiFile(LoggedFile, LabelledFile):
     """Samples as SMI's IDF Converter writes them; gaze of both eyes together as binocular gaze."""
 
     format_name = "smi-text"
+    ending = ".txt"
     pupil_units = ("mm", "px")
     time_unit = "us"
     says_who = True
     kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": (), "saccade": (), "blink": ()}
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}.txt"
 
     def check(self, key: Key) -> None:
         """Refuse names that SMI's lines cannot say: a message that is the name of a picture or film is a stimulus."""
@@ -200,9 +187,9 @@ class SmiFile(LoggedFile, LabelledFile):
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return SMI's columns."""
         found = {
-            "Time": self.times(piece),
-            "Type": _same(piece, "SMP"),
-            "Trial": _same(piece, str(self.shown.total())),
+            "Time": times_in(piece, self.time_unit, self.losses),
+            "Type": constant(piece, "SMP"),
+            "Trial": constant(piece, str(self.shown.total())),
         }
         size = "Pupil Diameter [mm]" if piece.pupil_unit == "mm" else "Dia X [px]"
         found |= {f"{_LETTERS[side]} {size}": self.pupil(values) for side, values in piece.pupils().items()}
@@ -212,7 +199,7 @@ class SmiFile(LoggedFile, LabelledFile):
         return {**found, "B Event Info": self._movement(piece)}
 
     def _movement(self, piece: Piece) -> pl.Series:
-        labels = self.movements["kind"] if piece.samples.height else _same(piece, None)
+        labels = self.movements["kind"] if piece.samples.height else constant(piece, None)
         return labels.str.to_titlecase().fill_null("-")
 
 
@@ -220,6 +207,7 @@ class PyGazeFile(LoggedFile):
     """A log as PyGaze writes it for the Eye Tribe. The clock of the computer and its fixations stay empty."""
 
     format_name = "pygaze"
+    ending = ".tsv"
     time_unit = "ms"
     ends_with = ("stop_recording",)
     tracked: ClassVar[tuple[str, str]] = ("7", "8")
@@ -227,11 +215,6 @@ class PyGazeFile(LoggedFile):
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
         self._last = "0"
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each participant."""
-        return f"{as_file_name(key.observer)}.tsv"
 
     def check(self, key: Key) -> None:
         """Refuse stimuli that a message cannot name, or that would be taken for the next recording's."""
@@ -279,7 +262,11 @@ class PyGazeFile(LoggedFile):
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return PyGaze's columns."""
-        found = {"timestamp": _same(piece, None), "time": self.times(piece), "fix": _same(piece, None)}
+        found = {
+            "timestamp": constant(piece, None),
+            "time": times_in(piece, self.time_unit, self.losses),
+            "fix": constant(piece, None),
+        }
         prefixes = {"": "", **{_LETTERS[side]: f"{side}_" for side in piece.sides}}
         known = pl.DataFrame({prefix: piece.column(f"{prefix}x").is_not_null() for prefix in prefixes.values()})
         yes, no = self.tracked

@@ -106,7 +106,6 @@ def _are(tokens: pl.Series, texts: Sequence[str]) -> pl.Series:
 
 def as_flags(tokens: pl.Series, good: Collection[str], bad: Collection[str]) -> tuple[pl.Series, pl.Series]:
     """Return which texts are one of ``good``, and which are neither good nor ``bad`` nor missing."""
-    words = {token: token.strip().lower() for token in _different(tokens)}
-    fine = [token for token, word in words.items() if word in good]
-    unclear = [token for token, word in words.items() if word not in good and word not in bad and word not in MISSING]
-    return _are(tokens, fine), _are(tokens, unclear)
+    known = {*good, *bad, *MISSING}
+    fine, unclear = which_are(tokens, good.__contains__, lambda word: word not in known)
+    return fine, unclear

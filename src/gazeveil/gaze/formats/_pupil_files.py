@@ -14,9 +14,8 @@ import polars as pl
 from gazeveil.gaze.formats._event_files import Rows, as_tables, lengths_of
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._table_files import constant, times_in, veiled_column
-from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name
+from gazeveil.gaze.formats._writing import Losses, Piece, TableFile
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
-from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Unit
 
 _MILLISECONDS = 1000.0
@@ -85,14 +84,10 @@ class PupilCoreFile(PupilFolder):
     """Pupil Player's ``gaze_positions.csv`` and the files beside it, in a folder for each participant."""
 
     format_name = "pupil-core"
+    ending = "/gaze_positions.csv"
     units = (Unit.FRACTION,)
     pupil_units = ("mm", "px")
     labels = ("observer",)
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gaze_positions.csv"
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Pupil Player's columns; its y begins at the bottom."""
@@ -155,14 +150,10 @@ class PupilCloudFile(PupilFolder):
     """Pupil Cloud's ``gaze.csv`` and the files beside it, in a folder for each participant; sessions are recordings."""
 
     format_name = "pupil-cloud"
+    ending = "/gaze.csv"
     units = (Unit.PIXEL,)
     pupil_units = ("mm",)
     labels = ("observer", "session")
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gaze.csv"
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Pupil Cloud's columns."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, InternalError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._samples import no_samples, slices
+from gazeveil.gaze.formats._samples import no_samples
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry
@@ -44,11 +44,6 @@ class KeyRuns:
         self._shown: Counter[tuple[str, ...]] = Counter()
         self._last: tuple[str, ...] | None = None
         self._key: Key | None = None
-
-    @property
-    def current(self) -> Key | None:
-        """The recording the last row belonged to."""
-        return self._key
 
     def cut(self, labels: pl.DataFrame, lines: IntArray) -> list[Run]:
         """Return the runs of a batch.
@@ -181,14 +176,14 @@ class Recorder:
                 self._key, self._geometry = run.key, geometry_at(run.start)
             first = 0 if index == 0 and continues else bounds[index]
             mine = events[first : bounds[index + 1]]
-            for piece in slices(samples[run.start : run.stop], self._chunk_rows):
+            for piece in samples[run.start : run.stop].iter_slices(self._chunk_rows):
                 yield from self._chunk(piece, mine)
                 mine = mine.clear()
 
     def finish(self, messages: pl.DataFrame) -> Iterator[Chunk]:
         """Yield what is left of the last recording."""
         last = self._running.close()
-        rest = messages if last is None else pl.concat([_from_tracker(last), messages], how="diagonal")
+        rest = messages if last is None else pl.concat([from_tracker(last), messages], how="diagonal")
         if rest.height:
             yield from self._chunk(no_samples(), schema.event_table(rest.sort("onset", maintain_order=True)))
 
@@ -201,7 +196,7 @@ class Recorder:
         ended = self._running.feed(on_samples.with_columns(run=pl.Series(run_of_sample)), continues=continues)
         run_of_message = np.searchsorted([run.start for run in runs], messages["at"].to_numpy(), side="right") - 1
         said = messages.with_columns(run=pl.Series(run_of_message, dtype=pl.Int64))
-        events = pl.concat([_from_tracker(ended), said], how="diagonal").sort("run", "onset", maintain_order=True)
+        events = pl.concat([from_tracker(ended), said], how="diagonal").sort("run", "onset", maintain_order=True)
         bounds = np.searchsorted(events["run"].to_numpy(), np.arange(len(runs) + 1))
         return schema.event_table(events), bounds.tolist()
 
@@ -210,5 +205,17 @@ class Recorder:
             yield Chunk(self._key, samples, self._geometry, events, self._rate_hz, self._pupil_unit)
 
 
-def _from_tracker(events: pl.DataFrame) -> pl.DataFrame:
+def from_tracker(events: pl.DataFrame) -> pl.DataFrame:
+    """Return events as the tracker's, of both eyes."""
     return events.with_columns(source=pl.lit("tracker"), eye=pl.lit("both"))
+
+
+def as_messages(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return what was said, ``onset`` and ``text``, as events."""
+    return schema.event_table(from_tracker(rows).with_columns(kind=pl.lit("message"), offset="onset"))
+
+
+def placed_messages(rows: Sequence[tuple[int, float, str]]) -> pl.DataFrame:
+    """Return messages, each given by ``at``, time and text, as `Recorder.feed` takes them."""
+    table = pl.DataFrame(rows, schema={"at": pl.Int64, "onset": pl.Float64, "text": pl.String}, orient="row")
+    return as_messages(table).with_columns(table["at"])

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -142,8 +142,3 @@ def _mean_of_valid(axis: str, sides: Sequence[str]) -> pl.Expr:
         return valid_only[0].alias(axis)
     left, right = valid_only
     return ((left + right) / 2.0).fill_null(left).fill_null(right).alias(axis)
-
-
-def slices(frame: pl.DataFrame, rows: int) -> Iterator[pl.DataFrame]:
-    """Yield a table in pieces of at most ``rows``."""
-    yield from frame.iter_slices(rows)

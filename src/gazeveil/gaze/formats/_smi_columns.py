@@ -7,11 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.formats._preamble import stated
 from gazeveil.gaze.formats._samples import completed
 from gazeveil.gaze.formats.base import ReadOptions
@@ -47,6 +48,7 @@ _TEXT: Final = {
 _GAZE: Final = {f"{stem}x" for stems in _EYES.values() for stem in stems}
 _LISTS: Final = (b"Table Header for Fixations", b"Table Header for Saccades", b"Table Header for User Events")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_names = partial(words_in, marks="\t,;", around='" ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,6 @@ class Layout:
     numbers: Mapping[str, str]
     time_unit: str
     pupil_unit: str
-
-
-def _names(line: str) -> set[str]:
-    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
-    cuts = ({parse_name(name.strip('" ')).words for name in line.split(mark)} for mark in "\t,;")
-    return max(cuts, key=len)
 
 
 def is_header(line: str) -> bool:
@@ -106,11 +102,9 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
     if options.eye != "both" and f"{options.eye}_x" not in numbers:
         raise columns.missing(f"'{options.eye[0].upper()} POR X [px]' and its y, the {options.eye} eye's gaze")
     pupils, pupil_unit = _pupils(columns)
-    found = {ours: name for ours, spelling in _FOUND.items() if (name := columns.find(spelling))}
-    text = {ours: name for ours, spellings in _TEXT.items() if (name := columns.find(*spellings))}
     words, unit = parse_name(time)
     time_unit = TIME_UNITS.get(unit, "ms" if words == "recordingtime" else "us")
-    return Layout(text, {**numbers, **pupils, **found}, time_unit, pupil_unit)
+    return Layout(columns.find_each(_TEXT), {**numbers, **pupils, **columns.find_each(_FOUND)}, time_unit, pupil_unit)
 
 
 def _pupils(columns: Columns) -> tuple[dict[str, str], str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, InputError, InternalError
 from gazeveil.gaze.formats._columns import Columns
-from gazeveil.gaze.formats._numbers import check_decimal, look_for_decimal, parse_numbers
+from gazeveil.gaze.formats._numbers import as_flags, check_decimal, look_for_decimal, parse_numbers
 from gazeveil.gaze.formats._plain_rows import plain_rows
 from gazeveil.gaze.formats._rules import column_of, held, note_lost, verdict
 from gazeveil.gaze.formats._table_lines import Aside, Fault, Rows, rows_of
@@ -155,6 +155,15 @@ class Table:
         if not bad.has_nulls() and not bad.any():
             return batch
         return self._settle(batch, [_BadField(bad.fill_null(True).to_numpy(), column, expected, tokens)])
+
+    def with_flag(
+        self, batch: Batch, name: str, column: str, good: Collection[str], bad: Collection[str], expected: str
+    ) -> Batch:
+        """Turn our column ``name`` of words into true and false; rows that say neither, and something, are bad."""
+        tokens = batch.frame[name]
+        is_good, unclear = as_flags(tokens, good, bad)
+        flagged = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)
+        return self.reject(flagged, unclear, column, expected, tokens)
 
     def _judge(self, batch: Batch, columns: Mapping[Rule, str], names: Mapping[str, str]) -> Batch:
         """Add the columns that say where the user's rules hold, and report what cannot be compared."""

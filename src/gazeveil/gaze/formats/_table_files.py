@@ -16,7 +16,7 @@ from gazeveil.gaze.formats._event_files import lengths_of
 from gazeveil.gaze.formats._event_rows import AnnotatedFile, LabelledFile
 from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._samples import PER_SECOND
-from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
+from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, cannot_hold
 from gazeveil.gaze.formats._written_numbers import scaled_times
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
@@ -182,15 +182,11 @@ class TobiiSdkFile(TableFile):
     """What scripts save of Tobii's SDK: pairs in brackets, fractions of the screen."""
 
     format_name = "tobii-sdk"
+    ending = ".csv"
     units = (Unit.FRACTION,)
     pupil_units = ("mm",)
     labels = ("observer",)
     eyes_only = True
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each participant."""
-        return f"{as_file_name(key.observer)}.csv"
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return the SDK's columns; gaze of both eyes together stands in the columns of each."""
@@ -216,6 +212,7 @@ class GazepointFile(AnnotatedFile):
     """Gazepoint Analysis' export of all gaze: one file for each participant, one media for each recording."""
 
     format_name = "gazepoint-csv"
+    ending = "_all_gaze.csv"
     units = (Unit.FRACTION,)
     pupil_units = ("mm", "px")
     labels = ("observer", "stimulus", "trial")
@@ -231,11 +228,6 @@ class GazepointFile(AnnotatedFile):
         self._shown: Counter[str] = Counter()
         self._media = -1
         self._pupil_unit: str | None = None
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each participant."""
-        return f"{as_file_name(key.observer)}_all_gaze.csv"
 
     def begin(self, piece: Piece) -> str:
         """Number the media; each is a recording."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from gazeveil.gaze import schema
+from gazeveil.gaze.formats._runs import placed_messages
 from gazeveil.gaze.formats._table import Batch
 from gazeveil.gaze.formats.base import ReadReport
 
@@ -43,13 +43,13 @@ class Messages:
         if count:
             last = labels.row(count - 1)
             self._last = (last[0], last[1], last[2])
-        return _events(placed)
+        return placed_messages(placed)
 
     def rest(self) -> pl.DataFrame:
         """Return the messages after the last sample."""
         mine = [(-1, time, text) for labels, time, text in self._waiting if self._last and _same(labels, self._last)]
         self._drop(len(self._waiting) - len(mine))
-        return _events(mine)
+        return placed_messages(mine)
 
     def _put(
         self,
@@ -91,14 +91,3 @@ def _spoken(rows: Batch) -> list[tuple[int, str, str, str, float | None, str]]:
     said = rows.frame.select(*_LABELS, "t", *text).filter(speaks)
     said = said.select(*_LABELS, "t", pl.concat_str(text, separator=": ", ignore_nulls=True).alias("text"))
     return [(line, *row) for line, row in zip(rows.lines[speaks.to_numpy()].tolist(), said.iter_rows(), strict=True)]
-
-
-def _events(placed: list[tuple[int, float, str]]) -> pl.DataFrame:
-    rows = pl.DataFrame(placed, schema={"at": pl.Int64, "onset": pl.Float64, "text": pl.String}, orient="row")
-    told = rows.with_columns(
-        pl.lit("message").alias("kind"),
-        pl.lit("tracker").alias("source"),
-        pl.lit("both").alias("eye"),
-        pl.col("onset").alias("offset"),
-    )
-    return schema.event_table(told).with_columns(rows["at"])

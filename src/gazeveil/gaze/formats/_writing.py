@@ -113,6 +113,7 @@ class TextFile(ABC):
 
     Attributes:
         format_name: The format.
+        ending: What follows the participant in the names of files, one for each; nothing if one file holds all.
         units: What x and y may be; gaze in another unit is turned into the first. None: any.
         pupil_units: What pupils may be; others are left out. None: any.
         labels: Which labels of recordings tell them apart in what is written.
@@ -125,6 +126,7 @@ class TextFile(ABC):
     """
 
     format_name: ClassVar[str]
+    ending: ClassVar[str] = ""
     units: ClassVar[tuple[Unit, ...] | None] = None
     pupil_units: ClassVar[tuple[str, ...] | None] = None
     labels: ClassVar[tuple[str, ...]] = schema.KEYS
@@ -141,7 +143,9 @@ class TextFile(ABC):
     @classmethod
     def place(cls, key: Key) -> str:
         """Return the file that a recording goes to, below the folder; nothing if one file holds all."""
-        return ""
+        if not cls.ending:
+            return ""
+        return as_file_name(key.observer, dots=cls.says_who or cls.ending.startswith("/")) + cls.ending
 
     def begin(self, piece: Piece) -> str:
         """Return what stands before a recording's samples."""
@@ -219,6 +223,17 @@ def write_files(chunks: Iterable[Chunk], path: Path, kind: type[TextFile], lost:
         finally:
             walk.close()
     return losses.in_words()
+
+
+class WritesFiles:
+    """A format that is written as files of one kind; ``file`` says how they look."""
+
+    lost: ClassVar[tuple[str, ...]]
+    file: ClassVar[type[TextFile]]
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write all chunks as `write_files` does; return what is not in the files, one phrase each."""
+        return write_files(chunks, path, self.file, self.lost)
 
 
 def check_label(key: Key) -> None:

@@ -208,9 +208,8 @@ class Chunk:
             InputError: If this is one.
         """
         if schema.DURATION in self.samples.columns:
-            whose = " / ".join(part for part in self.key if part)
             raise InputError(
-                f"{format_name} files hold samples, and {whose} is a list of fixations",
+                f"{format_name} files hold samples, and {self.key} is a list of fixations",
                 hint="write lists of fixations as csv or parquet",
             )
 

@@ -15,10 +15,9 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
-from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._rules import column_of
 from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices, told_step
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats._table_files import DelimitedFile, TabFile
 from gazeveil.gaze.formats._writing import write_files
@@ -95,7 +94,7 @@ class Delimited:
             labels = _labels(checked, layout, options, path)
             samples = _samples(checked.frame, layout, options, time_unit)
             for run in runs.cut(labels, checked.lines):
-                for piece in slices(samples[run.start : run.stop], options.chunk_rows):
+                for piece in samples[run.start : run.stop].iter_slices(options.chunk_rows):
                     yield Chunk(run.key, piece, layout.geometry, veiled=note)
 
     def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
@@ -260,11 +259,7 @@ def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
     """Turn columns of validity into true and false; rows that say neither are bad."""
     for name in ("valid", "left_valid", "right_valid"):
         if name in layout.text:
-            tokens = batch.frame[name]
-            is_true = is_one_of(tokens, _TRUE.__contains__)
-            unclear = is_one_of(tokens, lambda word: word not in _TRUE and word not in _FALSE and word not in MISSING)
-            batch = Batch(batch.frame.with_columns(is_true.alias(name)), batch.lines)
-            batch = table.reject(batch, unclear, layout.text[name], "true or false", tokens)
+            batch = table.with_flag(batch, name, layout.text[name], _TRUE, _FALSE, "true or false")
     if "observer" in layout.text:
         tokens = batch.frame["observer"]
         batch = table.reject(batch, tokens.is_null(), layout.text["observer"], "who looked", tokens)

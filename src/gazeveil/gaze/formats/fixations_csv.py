@@ -9,8 +9,9 @@ columns; other tables by common names, or by ``--column``. Units of time are sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._columns import Columns, parse_name, words_in
 from gazeveil.gaze.formats._fixation_columns import (
     SPELLINGS,
     TABLE,
@@ -32,7 +33,7 @@ from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
 from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats._table_lines import Aside
 from gazeveil.gaze.formats._text import read_head
@@ -51,6 +52,7 @@ _MOVEMENTS = re.compile(
 )
 _SURELY_KINDS = {"eyemovementtype", "gazeeventtype", "eventtype"}
 _TEXT = {*schema.KEYS, "kind", "eye", "valid", "index"}
+_words = partial(words_in, marks="\t;,|", around=' "\ufeff')
 _LENGTHS_S, _STEPS = (0.01, 10.0), (0.5, 300.0)
 """How long fixations last, in the middle of a list, and how far apart they begin, in such lengths."""
 
@@ -67,10 +69,7 @@ class FixationsCsv:
         """Whether the header has columns of fixations and none of samples."""
         if head.lstrip().startswith((b"{", b"[{")):  # JSON
             return False
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
-        lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if line.strip()]
-        lines = [line for line in lines if not line.lstrip("\ufeff ").startswith("#")]
+        lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if _says_something(line)]
         if lines and parse_name(lines[0].strip("\ufeff[] ")).words in _PREAMBLES:
             return any(_follows_preamble(line) for line in lines)
         if not lines or "\0" in lines[0]:
@@ -123,7 +122,7 @@ class FixationsCsv:
             else:
                 labels = _labels(path, kept, fixations, layout, options, before)
             for run in runs.cut(labels, kept.lines):
-                for piece in slices(fixations[run.start : run.stop], options.chunk_rows):
+                for piece in fixations[run.start : run.stop].iter_slices(options.chunk_rows):
                     yield Chunk(run.key, piece, layout.plane(path))
         if not before.fixations:
             raise FileFormatError(path, expected="fixations", found="none in the table")
@@ -399,12 +398,6 @@ def _shown(starts: pl.Series, before: _Before) -> pl.Series:
     return pl.Series("shown", numbers)
 
 
-def _words(line: str) -> set[str]:
-    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
-    cuts = ({parse_name(name.strip(' "\ufeff')).words for name in line.split(mark)} for mark in "\t;,|")
-    return max(cuts, key=len)
-
-
 def _follows_preamble(line: str) -> bool:
     """Whether a line is the header of a list that Tobii Studio or SMI write after other lines."""
     names = _words(line)
@@ -412,17 +405,14 @@ def _follows_preamble(line: str) -> bool:
     return names >= studio or names >= smi
 
 
-def _first_line(path: Path) -> str:
-    lines = read_head(path).decode("utf-8", errors="replace").splitlines()
-    return next((line for line in lines if line.strip() and not line.lstrip("\ufeff ").startswith("#")), "")
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip("\ufeff ").startswith("#")
 
 
-def _header(path: Path, preamble: list[str]) -> str:
+def _header(path: Path, preamble: Sequence[str] = ()) -> str:
     """Return the line that names the columns: the first one, or the one after a preamble."""
-    if not preamble:
-        return _first_line(path)
     lines = read_head(path).decode("utf-8", errors="replace").splitlines()
-    return next((line for line in lines if _follows_preamble(line)), "")
+    return next(filter(_follows_preamble if preamble else _says_something, lines), "")
 
 
 def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
@@ -431,8 +421,9 @@ def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
     Raises:
         FileFormatError: If there is no header and the user does not say which column is which.
     """
-    mark = options.delimiter or max("\t;,|", key=_first_line(path).count)
-    fields = [field.strip(' "') for field in _first_line(path).split(mark)]
+    first = _header(path)
+    mark = options.delimiter or max("\t;,|", key=first.count)
+    fields = [field.strip(' "') for field in first.split(mark)]
     if len(fields) < 2 or not all(re.fullmatch(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?", field) for field in fields):
         return None
     if not {"x", "y"} <= set(options.columns):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,11 @@ import polars as pl
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._columns import Columns, header_words
-from gazeveil.gaze.formats._runs import Recorder
+from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._table_files import GazepointFile
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -28,12 +28,13 @@ _GAZE = ("bpogx", "lpogx", "rpogx", "fpogx")
 
 
 @file_format("gazepoint-csv")
-class GazepointCsv:
+class GazepointCsv(WritesFiles):
     """One file is one user; time and fixation numbers begin anew with each media."""
 
     title = "Gazepoint Analysis CSV export"
     suffixes = (".csv",)
     lost = ("session", "geometry", "rate")
+    file = GazepointFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Gazepoint's point-of-gaze columns and time, and the name is not that of a list."""
@@ -75,10 +76,6 @@ class GazepointCsv:
                 lambda row: geometry,
             )
         yield from recorder.finish(schema.no_events())
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a file for each participant into a folder, or one file of one participant."""
-        return write_files(chunks, path, GazepointFile, self.lost)
 
 
 def _is_list(path: Path) -> bool:
@@ -125,32 +122,28 @@ def _layout(columns: Columns, options: ReadOptions, report: ReadReport) -> _Layo
     in_mm = columns.find("lpmm", "rpmm") is not None
     pupil = "pmm" if in_mm else "pd"
     pupil_valid = "pmmv" if in_mm else "pv"
-    for ours, spelling in {
-        "valid": f"{main}v",
-        "left_valid": "lpogv",
-        "right_valid": "rpogv",
-        "left_pupil": f"l{pupil}",
-        "right_pupil": f"r{pupil}",
-        "left_pupil_valid": f"l{pupil_valid}",
-        "right_pupil_valid": f"r{pupil_valid}",
-        "fixation_x": "fpogx",
-        "fixation_y": "fpogy",
-        "fixation_start": "fpogs",
-        "fixation_duration": "fpogd",
-        "fixation_id": "fpogid",
-        "fixation_valid": "fpogv",
-        "blink_id": "bkid",
-    }.items():
-        if found_name := columns.find(spelling):
-            numbers[ours] = found_name
+    numbers |= columns.find_each(
+        {
+            "valid": f"{main}v",
+            "left_valid": "lpogv",
+            "right_valid": "rpogv",
+            "left_pupil": f"l{pupil}",
+            "right_pupil": f"r{pupil}",
+            "left_pupil_valid": f"l{pupil_valid}",
+            "right_pupil_valid": f"r{pupil_valid}",
+            "fixation_x": "fpogx",
+            "fixation_y": "fpogy",
+            "fixation_start": "fpogs",
+            "fixation_duration": "fpogd",
+            "fixation_id": "fpogid",
+            "fixation_valid": "fpogv",
+            "blink_id": "bkid",
+        }
+    )
     if ticks_per_second != 1.0:
         # fixations start on the clock of TIME, which this export has not
         numbers.pop("fixation_start", None)
-    text = {
-        ours: found_name
-        for ours, spelling in {"media_id": "mediaid", "media_name": "medianame", "user": "user"}.items()
-        if (found_name := columns.find(spelling))
-    }
+    text = columns.find_each({"media_id": "mediaid", "media_name": "medianame", "user": "user"})
     return _Layout(text, numbers, ticks_per_second, "mm" if in_mm else "px")
 
 
@@ -199,16 +192,8 @@ def _events_on_samples(frame: pl.DataFrame) -> pl.DataFrame:
 def _messages(frame: pl.DataFrame, last_said: str) -> tuple[pl.DataFrame, str]:
     """Return the user data that was set (a message each time it changes), and what it is now."""
     if "user" not in frame.columns:
-        return schema.no_events().with_columns(at=pl.lit(0, pl.Int64)), ""
-    said = frame.select("t", text=pl.col("user").fill_null("")).with_row_index("at")
+        return placed_messages([]), ""
+    said = frame.select(onset="t", text=pl.col("user").fill_null("")).with_row_index("at")
     before = pl.col("text").shift(fill_value=last_said)
     changed = said.filter((pl.col("text") != before) & ~pl.col("text").is_in(["", "0"]))
-    events = changed.with_columns(
-        pl.col("at").cast(pl.Int64),
-        kind=pl.lit("message"),
-        source=pl.lit("tracker"),
-        eye=pl.lit("both"),
-        onset="t",
-        offset="t",
-    )
-    return schema.event_table(events).with_columns(events["at"]), str(said["text"][-1])
+    return as_messages(changed).with_columns(changed["at"].cast(pl.Int64)), str(said["text"][-1])

@@ -12,7 +12,7 @@ import ast
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -25,9 +25,9 @@ from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import Columns, first_line
 from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
 from gazeveil.gaze.formats._line_files import JsPsychFile
-from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
+from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._text import whole_text
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, screen
@@ -45,12 +45,13 @@ _IN_ORDER = itemgetter(*_COLUMNS)
 
 
 @file_format("jspsych-webgazer")
-class JsPsychWebGazer:
+class JsPsychWebGazer(WritesFiles):
     """One file is one participant's experiment; each trial with gaze is a recording."""
 
     title = "jsPsych data (JSON, CSV) with WebGazer"
     suffixes = (".json", ".csv")
     lost = ("session", "pupil", "eyes", "events", "geometry", "rate")
+    file = JsPsychFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a JSON list of jsPsych's trials, or a table of them with gaze."""
@@ -96,10 +97,6 @@ class JsPsychWebGazer:
                 hint="was the trial's extension jsPsychExtensionWebgazer on?",
             )
 
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a file for each participant into a folder, or one file of one participant."""
-        return write_files(chunks, path, JsPsychFile, self.lost)
-
 
 _Trial = tuple[Key, Geometry, FloatArray]
 
@@ -113,7 +110,7 @@ def _chunks(trials: list[_Trial], options: ReadOptions) -> Iterator[Chunk]:
     frame = combined(in_seconds(frame, _MILLISECONDS, "t"))
     begin = 0
     for key, geometry, rows in trials:
-        for piece in slices(frame.slice(begin, len(rows)), options.chunk_rows):
+        for piece in frame.slice(begin, len(rows)).iter_slices(options.chunk_rows):
             yield Chunk(key, piece, geometry)
         begin += len(rows)
 

@@ -61,7 +61,7 @@ class Parquet:
         events = (
             guarded(events_path, lambda: pl.scan_parquet(events_path, glob=False))
             if events_path.exists()
-            else pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+            else pl.LazyFrame(schema=schema.keyed(schema.EVENTS))
         )
         samples = guarded(path, lambda: pl.scan_parquet(path, glob=False))
         _check_columns(path, samples, [*schema.KEYS, *schema.REQUIRED])
@@ -181,7 +181,7 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: 
             finite = pl.col(source["x"]).cast(pl.Float64).is_finite() & pl.col(source["y"]).cast(pl.Float64).is_finite()
             columns.append(finite.fill_null(False).alias("valid"))
     label = TableLabel(options.geometry)
-    no_events = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+    no_events = pl.LazyFrame(schema=schema.keyed(schema.EVENTS))
     rules = {rule: f"for rules {name}" for rule, name in _rule_columns(options, path, table).items()}
     columns += [pl.col(name.removeprefix("for rules ")).alias(name) for name in dict.fromkeys(rules.values())]
     yield from _chunks(table.select(columns), no_events, label, path, options, report, rules)

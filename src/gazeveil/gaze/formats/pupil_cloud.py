@@ -9,7 +9,7 @@ its top left, beyond 0 and 1 where a participant looked past it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -22,11 +22,11 @@ from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_who
 from gazeveil.gaze.formats._columns import first_line, parse_name
 from gazeveil.gaze.formats._numbers import is_one_of
 from gazeveil.gaze.formats._pupil_files import PupilCloudFile
-from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
+from gazeveil.gaze.formats._runs import KeyRuns, from_tracker
+from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit, screen
 
@@ -48,12 +48,13 @@ _NANOSECONDS = 1e9
 
 
 @file_format("pupil-cloud")
-class PupilCloud:
+class PupilCloud(WritesFiles):
     """One folder is one recording; an enrichment's ``gaze.csv`` may hold several."""
 
     title = "Pupil Cloud download (Neon, Pupil Invisible)"
     suffixes = (".csv",)
     lost = ("stimulus", "trial", "eyes", "geometry", "rate")
+    file = PupilCloudFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is Pupil Cloud's table of gaze, or a folder with one."""
@@ -69,17 +70,11 @@ class PupilCloud:
         path = path / _FILE if path.is_dir() else path
         folder = path.parent
         table = Table(path, options, report, delimiter=",")
-        numbers = {
-            "t": table.columns.need("'timestamp [ns]'", "timestamp"),
-        }
+        numbers = {"t": table.columns.need("'timestamp [ns]'", "timestamp")}
         on_surface = table.columns.find(_SURFACE_X) is not None
         x, y, _ = _GAZE[on_surface]
         numbers |= {"x": table.columns.need("'gaze x [px]'", x), "y": table.columns.need("'gaze y [px]'", y)}
-        text = {
-            ours: name
-            for ours, spelling in {"recording": "recordingid", "worn": "worn"}.items()
-            if (name := table.columns.find(spelling))
-        }
+        text = table.columns.find_each({"recording": "recordingid", "worn": "worn"})
         about = about_recording(folder)
         if on_surface:
             geometry = completed(Geometry(Unit.FRACTION), options.geometry)
@@ -105,13 +100,9 @@ class PupilCloud:
                         [size] = pupils[side].nearest(mine["t"].to_numpy(), [recording])
                         mine = mine.with_columns(pl.Series(f"{side}_pupil", size, nan_to_null=True))
                 said = events.pop(recording, schema.no_events()) if not run.continues else schema.no_events()
-                for piece in slices(combined(mine), options.chunk_rows):
+                for piece in combined(mine).iter_slices(options.chunk_rows):
                     yield Chunk(run.key, piece, geometry, said, pupil_unit="mm" if pupils else "")
                     said = schema.no_events()
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a folder for each participant."""
-        return write_files(chunks, path, PupilCloudFile, self.lost)
 
 
 def about_recording(folder: Path) -> dict[str, Any]:
@@ -240,15 +231,9 @@ def _events(folder: Path, options: ReadOptions, report: ReadReport) -> dict[str,
                 "amplitude": "amplitude deg",
             }
             rows = read_whole(path, options, report, text, numbers).drop_nulls("onset")
-            found.append(
-                in_seconds(rows, _NANOSECONDS, "onset", "offset").with_columns(
-                    kind=pl.lit(kind),
-                    source=pl.lit("tracker"),
-                    eye=pl.lit("both"),
-                )
-            )
+            found.append(in_seconds(rows, _NANOSECONDS, "onset", "offset").with_columns(kind=pl.lit(kind)))
     if not found:
         return {}
     rows = pl.concat(found).with_columns(pl.col("recording").fill_null("")).sort("onset", maintain_order=True)
     parts = rows.partition_by("recording", as_dict=True, maintain_order=True)
-    return {str(recording): schema.event_table(part) for (recording,), part in parts.items()}
+    return {str(recording): schema.event_table(from_tracker(part)) for (recording,), part in parts.items()}

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +14,11 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import first_line, parse_name
 from gazeveil.gaze.formats._pupil_files import PupilCoreFile
-from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
+from gazeveil.gaze.formats._runs import from_tracker
+from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -31,12 +32,13 @@ _FILE = "gaze_positions.csv"
 
 
 @file_format("pupil-core")
-class PupilCore:
+class PupilCore(WritesFiles):
     """One export is one recording of one wearer."""
 
     title = "Pupil Core export"
     suffixes = (".csv",)
     lost = ("stimulus", "session", "trial", "eyes", "geometry", "rate")
+    file = PupilCoreFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a table of gaze positions, or a folder with one."""
@@ -70,13 +72,9 @@ class PupilCore:
                 right, left = pupils.nearest(frame["t"].to_numpy(), ["0", "1"])
                 sizes = pl.DataFrame({"right": right, "left": left}).fill_nan(None)
                 frame = frame.with_columns(sizes.mean_horizontal().alias("pupil"))
-            for piece in slices(combined(frame), options.chunk_rows):
+            for piece in combined(frame).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, events, pupil_unit=pupil_unit)
                 events = schema.no_events()
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a folder for each participant."""
-        return write_files(chunks, path, PupilCoreFile, self.lost)
 
 
 def observer_by_folder(path: Path, report: ReadReport) -> str:
@@ -136,10 +134,8 @@ def _events(folder: Path, options: ReadOptions, report: ReadReport) -> pl.DataFr
         rows = in_seconds(rows, 1000.0 if kind == "fixation" else 1.0, "duration")
         found.append(
             schema.event_table(
-                rows.with_columns(
+                from_tracker(rows).with_columns(
                     kind=pl.lit(kind),
-                    source=pl.lit("tracker"),
-                    eye=pl.lit("both"),
                     offset=pl.col("onset") + pl.col("duration").fill_null(0.0),
                     x=pl.col("norm_x"),
                     y=1.0 - pl.col("norm_y"),

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._samples import combined, slices
+from gazeveil.gaze.formats._runs import from_tracker
+from gazeveil.gaze.formats._samples import combined
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.formats.pupil_cloud import about_recording, scene_plane
 
@@ -72,7 +73,7 @@ class PupilNative:
         key = options.key(folder, observer=wearer, session=str(about.get("recording_id") or ""))
         events = _events(folder, report)
         report.fraction = 1.0
-        for piece in slices(combined(frame), options.chunk_rows):
+        for piece in combined(frame).iter_slices(options.chunk_rows):
             yield Chunk(key, piece, plane, events, pupil_unit=pupil_unit)
             events = schema.no_events()
 
@@ -222,7 +223,7 @@ def _events(folder: Path, report: ReadReport) -> pl.DataFrame:
         if known.height < table.height:
             report.remark("events of a kind that is not known were left out", table.height - known.height)
         found.append(known)
-    events = pl.concat(found, how="diagonal").with_columns(source=pl.lit("tracker"), eye=pl.lit("both"))
+    events = from_tracker(pl.concat(found, how="diagonal"))
     return schema.event_table(events.sort("onset", maintain_order=True))
 
 

@@ -10,7 +10,7 @@ is rounded, and was wrong before the Pro SDK, so gaze comes from the eyes' own c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expe
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -64,12 +64,13 @@ _DISTANCE_CM = re.compile(r"distance between participant and display: *([\d.]+) 
 
 
 @file_format("pygaze")
-class PyGaze:
+class PyGaze(WritesFiles):
     """One file is one participant; each start of the recording is a trial."""
 
     title = "PyGaze log (Eye Tribe, Tobii)"
     suffixes = (".tsv", ".txt")
     lost = ("stimulus", "session", "rate", "pupil_unit")
+    file = PyGazeFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -113,10 +114,6 @@ class PyGaze:
             )
         last = between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
         yield from recorder.finish(last.filter(_IS_SAID))
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a log as of an Eye Tribe for each participant into a folder, or one of one participant."""
-        return write_files(chunks, path, PyGazeFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +170,7 @@ def _shape(names: set[str]) -> _Shape:
 
 def _layout(columns: Columns, options: ReadOptions, shape: _Shape) -> dict[str, str]:
     numbers = {"t": columns.need(f"'{shape.time}'", shape.time)}
-    numbers |= {ours: name for ours, words in shape.columns.items() if (name := columns.find(*words))}
+    numbers |= columns.find_each(shape.columns)
     if not shape.found:
         numbers["state"] = columns.need("'state'", "state")
     wanted = [f"{options.eye}_"] if options.eye != "both" else [""] if "x" in shape.columns else ["left_", "right_"]

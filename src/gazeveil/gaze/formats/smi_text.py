@@ -9,7 +9,7 @@ where it looked; in the raw data export it is ``-``. Messages lie between the sa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -35,7 +35,7 @@ from gazeveil.gaze.formats._smi_columns import (
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _MESSAGE = re.compile(rb"[^\t,;\n]*[\t,;]MSG[\t,;]")
@@ -44,12 +44,13 @@ _OF_EYES = {*_FIXATIONS, "saccade", "blink", "smooth pursuit", "undefined", *MIS
 
 
 @file_format("smi-text")
-class SmiText:
+class SmiText(WritesFiles):
     """A text export is one participant's; a raw data export may hold many. Each showing of a stimulus is a trial."""
 
     title = "SMI text (IDF Converter, BeGaze)"
     suffixes = (".txt", ".csv", ".tsv")
     lost = ("session",)
+    file = SmiFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -106,10 +107,6 @@ class SmiText:
             )
         last = _messages(aside.taken(), table, report, PER_SECOND[unit or layout.time_unit])
         yield from recorder.finish(between.rest(last))
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a file for each participant into a folder, or one file of one participant."""
-        return write_files(chunks, path, SmiFile, self.lost)
 
 
 def _nothing(text: str) -> str:

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -14,11 +13,11 @@ from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._columns import Columns, header_words, parse_name
 from gazeveil.gaze.formats._naming import a_name, rules_of, usual_variable
-from gazeveil.gaze.formats._runs import Recorder
+from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
 from gazeveil.gaze.formats._samples import combined, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._table_files import SrReportFile
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -29,28 +28,27 @@ _GAZE = {f"{theirs}gazex" for theirs in _EYES.values()}
 
 
 @file_format("sr-report")
-class SrReport:
+class SrReport(WritesFiles):
     """One row a sample; a report may hold many participants, whose trials are numbered."""
 
     title = "SR Research Data Viewer sample report"
     suffixes = (".txt", ".tsv", ".csv", ".xls")
     lost = ("session", "geometry", "rate", "pupil_unit")
+    file = SrReportFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Data Viewer's columns of samples."""
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
         return any("recordingsessionlabel" in names and names & _GAZE for names in header_words(head, ' "\ufeff'))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings: one for each trial."""
         table = Table(path, options, report, delimiter=options.delimiter)
-        layout = _layout(table.columns, options)
+        text, numbers = _layout(table.columns, options)
         geometry = _geometry(table.columns, options.geometry)
         recorder = Recorder(path, options.chunk_rows, "", trials_counted=False)
         default = options.key(path)
-        for batch in table.batches(layout.text, layout.numbers, required=("t",)):
+        for batch in table.batches(text, numbers, required=("t",)):
             frame = _known_only(in_seconds(batch.frame, 1000.0, "t"))
             labels = frame.select(
                 observer=_text(frame, "observer", default.observer),
@@ -68,20 +66,9 @@ class SrReport:
             )
         yield from recorder.finish(schema.no_events())
 
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write one report."""
-        return write_files(chunks, path, SrReportFile, self.lost)
 
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where in the report our columns are."""
-
-    text: Mapping[str, str]
-    numbers: Mapping[str, str]
-
-
-def _layout(columns: Columns, options: ReadOptions) -> _Layout:
+def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns of text and of numbers."""
     text = {
         "observer": columns.find("recordingsessionlabel"),
         "stimulus": _stimulus(columns, options),
@@ -109,10 +96,7 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
         raise columns.missing(f"'{options.eye.upper()}_GAZE_X'")
     if {"left_x", "right_x"} <= set(gaze):
         numbers = {name: found for name, found in numbers.items() if name not in {"x", "y", "pupil"}}
-    return _Layout(
-        {ours: name for ours, name in text.items() if name},
-        {ours: name for ours, name in numbers.items() if name},
-    )
+    return {ours: name for ours, name in text.items() if name}, {ours: name for ours, name in numbers.items() if name}
 
 
 def _geometry(columns: Columns, known: Geometry | None) -> Geometry:
@@ -181,14 +165,7 @@ def _events_on_samples(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _messages(frame: pl.DataFrame) -> pl.DataFrame:
     if "message" not in frame.columns:
-        return schema.no_events().with_columns(at=pl.lit(0, pl.Int64))
-    said = frame.select("t", text=pl.col("message").str.strip_chars()).with_row_index("at")
-    said = said.filter(~pl.col("text").is_in(["", _MISSING])).with_columns(
-        pl.col("at").cast(pl.Int64),
-        kind=pl.lit("message"),
-        source=pl.lit("tracker"),
-        eye=pl.lit("both"),
-        onset="t",
-        offset="t",
-    )
-    return schema.event_table(said).with_columns(said["at"])
+        return placed_messages([])
+    said = frame.select(onset="t", text=pl.col("message").str.strip_chars()).with_row_index("at")
+    said = said.filter(~pl.col("text").is_in(["", _MISSING]))
+    return as_messages(said).with_columns(said["at"].cast(pl.Int64))

@@ -9,7 +9,7 @@ per quantity, with ``s`` that is 0 where it is good; Glasses 3 one line per samp
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,12 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._json_lines import (
-    Shaped,
-    by_shape,
-    json_blocks,
-    json_lines,
-    number_in,
-    parse_json,
-    point_in,
-)
+from gazeveil.gaze.formats._json_lines import Shaped, by_shape, json_blocks, json_lines, number_in, parse_json, point_in
 from gazeveil.gaze.formats._line_files import GlassesFile
-from gazeveil.gaze.formats._samples import combined, completed, slices
+from gazeveil.gaze.formats._runs import as_messages
+from gazeveil.gaze.formats._samples import combined, completed
 from gazeveil.gaze.formats._text import TextBlock, read_head
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
@@ -50,12 +43,13 @@ _LINES_TO_LOOK_AT = 400
 
 
 @file_format("tobii-glasses")
-class TobiiGlasses:
+class TobiiGlasses(WritesFiles):
     """One file is one recording of one wearer."""
 
     title = "Tobii Pro Glasses 2 and 3 recording"
     suffixes = (".json", ".gz")
     lost = ("stimulus", "session", "trial", "eyes", "events", "geometry", "rate")
+    file = GlassesFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether its lines are those of the glasses, or it is a folder with such a file."""
@@ -94,10 +88,6 @@ class TobiiGlasses:
             raise FileFormatError(
                 path, expected="gaze samples", found="none", hint="was it recorded by Tobii Pro Glasses 2 or 3?"
             )
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a folder for each participant."""
-        return write_files(chunks, path, GlassesFile, self.lost)
 
 
 @dataclass(slots=True)
@@ -185,7 +175,7 @@ class _Lines:
         said = _events(self.messages)
         self.messages = []
         if frame.height or said.height:
-            for piece in slices(frame, options.chunk_rows) if frame.height else [frame]:
+            for piece in frame.iter_slices(options.chunk_rows) if frame.height else [frame]:
                 yield Chunk(key, piece, geometry, said, pupil_unit="mm")
                 said = schema.no_events()
 
@@ -265,9 +255,7 @@ def _pupil_frame(lines: Shaped, time: FloatArray, side: str, size: FloatArray, g
 
 
 def _events(messages: list[tuple[float, str]]) -> pl.DataFrame:
-    rows = pl.DataFrame(messages, schema={"onset": pl.Float64, "text": pl.String}, orient="row")
-    told = {"kind": pl.lit("message"), "source": pl.lit("tracker"), "eye": pl.lit("both"), "offset": pl.col("onset")}
-    return schema.event_table(rows.with_columns(**told))
+    return as_messages(pl.DataFrame(messages, schema={"onset": pl.Float64, "text": pl.String}, orient="row"))
 
 
 def _candidates(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ Gaze is in fractions of the screen, from the top left. Here 1 is valid and 0 is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +15,10 @@ import polars as pl
 
 from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
-from gazeveil.gaze.formats._samples import (
-    PER_SECOND,
-    combined,
-    completed,
-    expect_unit,
-    in_seconds,
-    slices,
-)
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiSdkFile
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -37,12 +30,13 @@ _VALID, _NOT_VALID = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
 @file_format("tobii-sdk")
-class TobiiSdk:
+class TobiiSdk(WritesFiles):
     """One file is one recording."""
 
     title = "Tobii Pro SDK table"
     suffixes = (".csv", ".tsv")
     lost = ("stimulus", "session", "trial", "events", "geometry", "rate")
+    file = TobiiSdkFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has the SDK's time and point on the display area."""
@@ -60,12 +54,8 @@ class TobiiSdk:
             unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), numbers["t"], "us")
             rows = _with_points(table, batch, text)
             samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
-            for piece in slices(samples, options.chunk_rows):
+            for piece in samples.iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write a file for each participant into a folder, or one file of one participant."""
-        return write_files(chunks, path, TobiiSdkFile, self.lost)
 
 
 def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dict[str, str]]:
@@ -121,9 +111,4 @@ def _with_flag(table: Table, batch: Batch, text: dict[str, str], name: str) -> B
     """Turn a validity into true and false; what is neither is a bad line."""
     if name not in text:
         return batch
-    tokens = batch.frame[name]
-    known = (*_VALID, *_NOT_VALID, *MISSING)
-    unclear = is_one_of(tokens, lambda word: word not in known)
-    good = is_one_of(tokens, _VALID.__contains__)
-    batch = Batch(batch.frame.with_columns(good.alias(name)), batch.lines)
-    return table.reject(batch, unclear, text[name], "1 (valid) or 0", tokens)
+    return table.with_flag(batch, name, text[name], _VALID, _NOT_VALID, "1 (valid) or 0")

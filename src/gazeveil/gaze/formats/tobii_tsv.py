@@ -8,7 +8,7 @@ Tobii Studio 2 writes a preamble (system, recording, participant) before the tab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of, which_are
 from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
 from gazeveil.gaze.formats._runs import Recorder
@@ -24,7 +24,7 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, gues
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiTsvFile
 from gazeveil.gaze.formats._tobii_messages import Messages
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -44,19 +44,20 @@ _STUDIO_2_EVENTS = {"timestamp", "event", "eventkey"}
 
 
 @file_format("tobii-tsv")
-class TobiiTsv:
+class TobiiTsv(WritesFiles):
     """One export holds many participants and stimuli; each presentation of a stimulus is a trial."""
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
     lost = ("geometry", "rate")
+    file = TobiiTsvFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
         lines = [line.decode(errors="replace") for line in head.splitlines() if line.strip()]
         if lines and parse_name(lines[0]).words in _PREAMBLES:
             return any(_is_header(line) for line in lines)
-        return bool(lines) and (_is_table_of_gaze(lines[0]) or _is_metrics(_names(lines[0])))
+        return bool(lines) and (_is_table_of_gaze(lines[0]) or _is_metrics(words_in(lines[0])))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings of the eye tracker; other sensors' rows are left out and counted."""
@@ -89,10 +90,6 @@ class TobiiTsv:
             )
         yield from recorder.finish(messages.rest())
 
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write one export as Pro Lab makes it."""
-        return write_files(chunks, path, TobiiTsvFile, self.lost)
-
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
@@ -107,14 +104,8 @@ class _Layout:
     is_studio_2: bool
 
 
-def _names(line: str) -> set[str]:
-    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
-    cuts = ({parse_name(name).words for name in line.split(mark)} for mark in "\t;,")
-    return max(cuts, key=len)
-
-
 def _is_table_of_gaze(line: str) -> bool:
-    names = _names(line)
+    names = words_in(line)
     has_gaze = any(name.startswith("gazepoint") for name in names)
     if "eyemovementtype" in names and "gazeeventduration" not in names:
         has_gaze = True  # gaze was left out of the export, which is said when it is read
@@ -127,7 +118,7 @@ def _is_studio_2(names: set[str]) -> bool:
 
 def _is_header(line: str) -> bool:
     """Whether a line is the header of one of the tables that follow a preamble."""
-    return _is_table_of_gaze(line) or _names(line) >= _STUDIO_2_EVENTS
+    return _is_table_of_gaze(line) or words_in(line) >= _STUDIO_2_EVENTS
 
 
 def _is_metrics(names: set[str]) -> bool:
@@ -174,38 +165,43 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     if options.eye != "both" and f"{options.eye}_x" not in gaze:
         raise columns.missing(f"'Gaze point {options.eye} X' in the unit of 'Gaze point X'")
     numbers = {"t": time, **gaze}
-    for ours, spellings in {
-        "left_pupil": ("pupildiameterleft", "pupilleft"),
-        "right_pupil": ("pupildiameterright", "pupilright"),
-        "screen_width": ("recordingresolutionwidth",),
-        "screen_height": ("recordingresolutionheight",),
-        "media_width": ("presentedmediawidth", "recordingmediawidth", "mediawidth"),
-        "media_height": ("presentedmediaheight", "recordingmediaheight", "mediaheight"),
-    }.items():
-        if found := columns.find(*spellings):
-            numbers[ours] = found
+    numbers |= columns.find_each(
+        {
+            "left_pupil": ("pupildiameterleft", "pupilleft"),
+            "right_pupil": ("pupildiameterright", "pupilright"),
+            "screen_width": ("recordingresolutionwidth",),
+            "screen_height": ("recordingresolutionheight",),
+            "media_width": ("presentedmediawidth", "recordingmediawidth", "mediawidth"),
+            "media_height": ("presentedmediaheight", "recordingmediaheight", "mediaheight"),
+        }
+    )
     for ours, spelling in {"event_x": "fixationpointx", "event_y": "fixationpointy"}.items():
         if found := columns.find_with_unit(spelling, (tag,)):
             numbers[ours] = found
-    text = {}
-    for ours, spellings in {
-        "sensor": ("sensor",),
-        "gaze_index": ("number", "validityleft") if is_studio_2 else ("gazepointindex",),
-        "observer": ("participantname", "participant"),
-        "session": ("recordingname",),
-        "stimulus": ("presentedstimulusname", "presentedmedianame", "recordingmedianame", "medianame", "stimuliname"),
-        "resolution": ("recordingresolution",),
-        "left_valid": ("validityleft",),
-        "right_valid": ("validityright",),
-        "movement": ("eyemovementtype", "gazeeventtype"),
-        "movement_index": ("eyemovementtypeindex",),
-        "fixation_index": ("fixationindex",),
-        "saccade_index": ("saccadeindex",),
-        "event": ("event", "studioevent"),
-        "event_value": ("eventvalue", "studioeventdata", "descriptor"),
-    }.items():
-        if found := columns.find(*spellings):
-            text[ours] = found
+    text = columns.find_each(
+        {
+            "sensor": ("sensor",),
+            "gaze_index": ("number", "validityleft") if is_studio_2 else ("gazepointindex",),
+            "observer": ("participantname", "participant"),
+            "session": ("recordingname",),
+            "stimulus": (
+                "presentedstimulusname",
+                "presentedmedianame",
+                "recordingmedianame",
+                "medianame",
+                "stimuliname",
+            ),
+            "resolution": ("recordingresolution",),
+            "left_valid": ("validityleft",),
+            "right_valid": ("validityright",),
+            "movement": ("eyemovementtype", "gazeeventtype"),
+            "movement_index": ("eyemovementtypeindex",),
+            "fixation_index": ("fixationindex",),
+            "saccade_index": ("saccadeindex",),
+            "event": ("event", "studioevent"),
+            "event_value": ("eventvalue", "studioeventdata", "descriptor"),
+        }
+    )
     time_unit = "ms" if is_studio_2 else TIME_UNITS.get(parse_name(time).unit) or _STUDIO_UNITS.get(time)
     unit = Unit.PIXEL if tag in _PIXELS else Unit.FRACTION
     on_media = tag.startswith("mcs")

@@ -13,8 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.gaze.formats._columns import Columns, header_words
-from gazeveil.gaze.formats._numbers import as_flags
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -66,7 +65,7 @@ class VarjoCsv:
             frame = with_angles(in_seconds(rows.frame, PER_SECOND[unit], "t"), present)
             pupils = [name for name in ("left_pupil", "right_pupil") if name in frame.columns]
             frame = frame.with_columns(pl.when(pl.col(name) > 0).then(pl.col(name)) for name in pupils)
-            for piece in slices(combined(frame, options.eye), options.chunk_rows):
+            for piece in combined(frame, options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit=pupil_unit)
 
 
@@ -81,7 +80,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> tuple[VectorColumns, di
             raise columns.missing("'gaze_forward_x', with y and z", [f"{spelling}x" for spelling in spellings])
         if ours == f"{options.eye}_dir":
             raise columns.missing(f"'{options.eye}_forward_x', with y and z", [f"{spellings[0]}x"])
-    text = {ours: found for ours, spellings in _STATUS.items() if (found := columns.find(*spellings))}
+    text = columns.find_each(_STATUS)
     if "valid" not in text:
         raise columns.missing("'status' or 'GazeStatus'", _STATUS["valid"])
     in_mm = columns.find("leftpupildiameterin", "leftpupildiameterinmm") is not None
@@ -95,11 +94,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> tuple[VectorColumns, di
 def _with_status(table: Table, batch: Batch, text: Mapping[str, str]) -> Batch:
     """Turn Varjo's status into true and false; what is none is a bad line."""
     for name in _STATUS:
-        if name not in text:
-            continue
-        good, bad = (GOOD_GAZE, _BAD_GAZE) if name == "valid" else (_GOOD_EYE, _BAD_EYE)
-        tokens = batch.frame[name]
-        is_good, unclear = as_flags(tokens, good, bad)
-        batch = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)
-        batch = table.reject(batch, unclear, text[name], _STATUS_WORDS, tokens)
+        if name in text:
+            good, bad = (GOOD_GAZE, _BAD_GAZE) if name == "valid" else (_GOOD_EYE, _BAD_EYE)
+            batch = table.with_flag(batch, name, text[name], good, bad, _STATUS_WORDS)
     return batch

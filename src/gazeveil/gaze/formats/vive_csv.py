@@ -18,16 +18,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, header_words, parse_name
-from gazeveil.gaze.formats._numbers import as_flags
-from gazeveil.gaze.formats._samples import (
-    PER_SECOND,
-    combined,
-    completed,
-    expect_unit,
-    guess_time_unit,
-    in_seconds,
-    slices,
-)
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, guess_time_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -122,7 +113,7 @@ class ViveCsv:
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
-            for piece in slices(combined(frame_of.told_only(frame), options.eye), options.chunk_rows):
+            for piece in combined(frame_of.told_only(frame), options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
         frame_of.finish(report)
 
@@ -220,7 +211,7 @@ def _with_validity(table: Table, batch: Batch, layout: Layout) -> Batch:
             batch = _with_mask(table, batch, prefix, layout.numbers[f"{prefix}valid"])
         for name in (f"{prefix}valid", f"{prefix}pupil_valid"):
             if name in layout.text:
-                batch = _with_word(table, batch, name, layout.text[name])
+                batch = table.with_flag(batch, name, layout.text[name], TRUE, _FALSE, "True or 1, False or 0")
     frame = batch.frame
     for side in _SIDES:
         if f"{side}_pupil" in frame.columns:
@@ -247,13 +238,6 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
     ]
     frame = batch.frame.with_columns(flags)
     return table.reject(Batch(frame, batch.lines), bad, column, "SRanipal's bits, 0 to 31", mask)
-
-
-def _with_word(table: Table, batch: Batch, name: str, column: str) -> Batch:
-    tokens = batch.frame[name]
-    is_true, unclear = as_flags(tokens, TRUE, _FALSE)
-    batch = Batch(batch.frame.with_columns(is_true.alias(name)), batch.lines)
-    return table.reject(batch, unclear, column, "True or 1, False or 0", tokens)
 
 
 class _Frame:

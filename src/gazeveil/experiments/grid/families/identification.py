@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.attacks.contract import ATTACKS, RECOGNISERS, Recogniser
@@ -18,16 +18,7 @@ from gazeveil.attacks.judging.judge import Judge, Stage
 from gazeveil.attacks.judging.judgement import Judgement
 from gazeveil.attacks.trials import trial_of
 from gazeveil.errors import InputError, OptionError
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    DoesNotApply,
-    Family,
-    Number,
-    Protected,
-    Question,
-    Role,
-)
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, DoesNotApply, Family, Number, Protected, Question
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import released
 from gazeveil.samples.mechanism import SampleMechanism
@@ -36,21 +27,25 @@ from gazeveil.samples.mechanism import SampleMechanism
 class Identification(Family):
     """All recognisers, with all attacks."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"live", "dataset"})
+    role = "attack"
+    options = None
 
     def names(self) -> list[str]:
         """Return recognisers, alone and with every attack."""
         return [*RECOGNISERS.names(), *(f"{one}+{attack}" for one in RECOGNISERS.names() for attack in ATTACKS.names())]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def knows(self, name: str) -> bool:
+        """Whether it is a recogniser, perhaps with an attack."""
+        who, _, attack = name.partition("+")
+        return who in RECOGNISERS and (not attack or attack in ATTACKS)
+
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return a recogniser, perhaps with an attack; options are those of the recogniser."""
         who, _, attack = name.partition("+")
-        if who not in RECOGNISERS or (attack and attack not in ATTACKS):
-            return None
         recogniser = made(who, options)
         parts = (RECOGNISERS[who], Judge, *([ATTACKS[attack]] if attack else []))
-        return Question("attack", "reidentification", partial(_identified, recogniser, attack), parts)
+        return Question("reidentification", partial(_identified, recogniser, attack), parts)
 
 
 def made(name: str, options: Mapping[str, Any]) -> Recogniser:

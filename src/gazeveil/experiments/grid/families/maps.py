@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question, Role, no_options
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.experiments.grid.released import over_people
 from gazeveil.types import FloatArray
@@ -24,19 +24,16 @@ from gazeveil.utility.maps import MAP_METRICS
 class Maps(Family):
     """All metrics of maps."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"heatmap"})
-    role: ClassVar[Role] = "utility"
+    uses = frozenset({"heatmap"})
+    role = "utility"
 
     def names(self) -> list[str]:
         """Return the metrics."""
         return MAP_METRICS.names()
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return a metric."""
-        if name not in MAP_METRICS:
-            return None
-        no_options(name, options)
-        return Question("utility", "", partial(_left, name), (MAP_METRICS[name],))
+        return Question("", partial(_left, name), (MAP_METRICS[name],))
 
 
 def _left(name: str, data: MapData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -9,29 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.experiments.dataset_attacks.membership import Found, attack
-from gazeveil.experiments.dataset_attacks.worlds import TARGETS, Product, world_of
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    Family,
-    Number,
-    Protected,
-    Question,
-    Role,
-    check_options,
-)
+from gazeveil.experiments.dataset_attacks.worlds import TARGETS, Product, planned, world_of
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.experiments.grid.series_data import SeriesData, released_series
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.types import FloatArray
 
 _NAME = "membership"
@@ -43,64 +32,47 @@ _FEW = 12
 class Membership(Family):
     """The attack, on a typical target or an extreme one."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"heatmap", "features"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"heatmap", "features"})
+    role = "attack"
+    options = ("releases", "target")
 
     def names(self) -> list[str]:
         """Return its name."""
         return [_NAME]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return it; ``releases`` are judged with and without the ``target``, who is typical or extreme."""
-        if name != _NAME:
-            return None
-        check_options(name, options, ("releases", "target"))
         releases, target = int(options.get("releases", _RELEASES)), str(options.get("target", TARGETS[0]))
-        return Question("attack", "membership", partial(_found, releases, target), (attack, released_series))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Series:
-    """Feature series of a few participants, with the target among them or another participant instead."""
-
-    name: str
-    words: str
-    guarantee: Guarantee
-    inside: FloatArray
-    outside: FloatArray
-    data: SeriesData
-    protected: Protected
-
-    def released(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Release all series once."""
-        return np.asarray(self.data.perturbed(self.protected, values, noise)).ravel()
+        return Question("membership", partial(_found, releases, target), (attack, released_series))
 
 
 def _found(
     releases: int, target: str, data: MapData | SeriesData, protected: Protected, seed: int, engine: Engine
 ) -> Answer:
     del engine
-    product: Any = (
-        _of_map(target, data, protected) if isinstance(data, MapData) else _of_series(target, data, protected)
-    )
+    product = _of_map(target, data, protected) if isinstance(data, MapData) else _of_series(target, data, protected)
     return _answer(attack(product, releases, seed), releases)
 
 
 def _of_map(target: str, data: MapData, protected: Protected) -> Product:
     people, another = data.recordings()
     world = world_of([*people, another], target)
-    numbers = lambda value: np.asarray(value.map, dtype=np.float64).ravel()  # noqa: E731
-    return Product("map", "map", world.study.plan(protected.mechanism), numbers, world)
+    return planned("map", "map", world.study.plan(protected.mechanism), world)
 
 
-def _of_series(target: str, data: SeriesData, protected: Protected) -> _Series:
+def _of_series(target: str, data: SeriesData, protected: Protected) -> Product:
+    """Return series of a few participants, with the target among them or another participant instead."""
     first = data.tasks == data.tasks[0]
     inside = np.array(data.series[first][: _FEW + 1])
     another = inside[-1] if target == TARGETS[0] else np.full_like(inside[-1], 1.0)
     inside = inside[:-1]
     outside = np.array(inside)
     outside[0] = another
-    return _Series("series", "series", protected.guarantee, inside, outside, data, protected)
+
+    def released(values: FloatArray, noise: NoiseSource) -> FloatArray:
+        return np.asarray(data.perturbed(protected, values, noise)).ravel()
+
+    return Product("series", "series", protected.guarantee, inside, outside, released)
 
 
 def _answer(found: Found, releases: int) -> Answer:

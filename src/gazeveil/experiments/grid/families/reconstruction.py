@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +25,7 @@ from gazeveil.experiments.dataset_attacks.reconstruction import (
     released_of,
     subtracted,
 )
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    Family,
-    Number,
-    Protected,
-    Question,
-    Role,
-    check_options,
-)
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.types import FloatArray
 
@@ -45,20 +36,18 @@ _REPEATS = 5
 class Reconstruction(Family):
     """The attack on the first scene, everyone in turn."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"heatmap"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"heatmap"})
+    role = "attack"
+    options = ("releases",)
 
     def names(self) -> list[str]:
         """Return its name."""
         return [_NAME]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return it, on this many ``releases``."""
-        if name != _NAME:
-            return None
-        check_options(name, options, ("releases",))
         ask = partial(_got_back, int(options.get("releases", _REPEATS)))
-        return Question("attack", "reconstruction", ask, (recovered, as_heatmap))
+        return Question("reconstruction", ask, (recovered, as_heatmap))
 
 
 def _got_back(releases: int, data: MapData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -11,23 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.trials import trials_of, without_pupil
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    DoesNotApply,
-    Family,
-    Protected,
-    Question,
-    Role,
-    no_options,
-)
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, DoesNotApply, Family, Protected, Question
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import over_people, released
 from gazeveil.samples.mechanism import SampleMechanism
@@ -38,21 +29,23 @@ _NAME = "restore"
 class Restoring(Family):
     """All attacks, as what they make of veiled gaze."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"live", "dataset"})
+    role = "attack"
 
     def names(self) -> list[str]:
         """Return veiled gaze as it is, and every attack."""
         return [_NAME, *(f"{_NAME}+{attack}" for attack in ATTACKS.names())]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
-        """Return one of them."""
+    def knows(self, name: str) -> bool:
+        """Whether it is restoring, perhaps by an attack."""
         first, _, attack = name.partition("+")
-        if first != _NAME or (attack and attack not in ATTACKS):
-            return None
-        no_options(name, options)
+        return first == _NAME and (not attack or attack in ATTACKS)
+
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
+        """Return one of them."""
+        attack = name.partition("+")[2]
         parts = (released, *([ATTACKS[attack]] if attack else []))
-        return Question("attack", "reconstruction", partial(_restored, attack), parts)
+        return Question("reconstruction", partial(_restored, attack), parts)
 
 
 def _restored(attack: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question, Role, no_options
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import released
 from gazeveil.experiments.scanpaths.measuring import Paths, Row, compared, outliers_of, paths_of
@@ -30,38 +30,32 @@ _UTILITY = "scanpath_similarity"
 class ScanpathAttacks(Family):
     """Linkage and outliers."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"live", "dataset"})
+    role = "attack"
 
     def names(self) -> list[str]:
         """Return the two."""
         return list(_ATTACKS)
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return one of the two."""
-        if name not in _ATTACKS:
-            return None
-        no_options(name, options)
         ask = _linked if name == "scanpath" else _outliers
-        return Question("attack", _ATTACKS[name], ask, (compared,))  # type: ignore[arg-type]
+        return Question(_ATTACKS[name], ask, (compared,))  # type: ignore[arg-type]
 
 
 class ScanpathSimilarity(Family):
     """MultiMatch of scanpaths before and behind a mechanism."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
-    role: ClassVar[Role] = "utility"
+    uses = frozenset({"live", "dataset"})
+    role = "utility"
 
     def names(self) -> list[str]:
         """Return its name."""
         return [_UTILITY]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return it."""
-        if name != _UTILITY:
-            return None
-        no_options(name, options)
-        return Question("utility", "", _similar, (compared,))
+        return Question("", _similar, (compared,))
 
 
 @lru_cache(maxsize=2)

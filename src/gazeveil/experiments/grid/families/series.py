@@ -11,24 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import InputError
 from gazeveil.experiments.bozkir.classes import LEARNERS, Told, identified, told_of_strangers
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    DoesNotApply,
-    Family,
-    Number,
-    Protected,
-    Question,
-    Role,
-    no_options,
-)
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, DoesNotApply, Family, Number, Protected, Question
 from gazeveil.experiments.grid.released import over_people
 from gazeveil.experiments.grid.series_data import SeriesData, released_series
 from gazeveil.utility.series import SERIES_METRICS
@@ -40,41 +30,35 @@ _TASK: Final = "task"
 class SeriesAttacks(Family):
     """Identity and group."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"features"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"features"})
+    role = "attack"
 
     def names(self) -> list[str]:
         """Return the learners, and the question for the group."""
         return [*LEARNERS, _GROUP]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return one of them."""
-        if name not in self.names():
-            return None
-        no_options(name, options)
         if name == _GROUP:
-            return Question("attack", "attribute", _group, (told_of_strangers, released_series))
-        return Question("attack", "reidentification", partial(_identified, name), (identified, released_series))
+            return Question("attribute", _group, (told_of_strangers, released_series))
+        return Question("reidentification", partial(_identified, name), (identified, released_series))
 
 
 class SeriesLeft(Family):
     """All metrics of series, and the kind of document."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"features"})
-    role: ClassVar[Role] = "utility"
+    uses = frozenset({"features"})
+    role = "utility"
 
     def names(self) -> list[str]:
         """Return the metrics."""
         return [*SERIES_METRICS.names(), _TASK]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return a metric."""
-        if name not in self.names():
-            return None
-        no_options(name, options)
         if name == _TASK:
-            return Question("utility", "", _task, (told_of_strangers, released_series))
-        return Question("utility", "", partial(_left, name), (SERIES_METRICS[name], released_series))
+            return Question("", _task, (told_of_strangers, released_series))
+        return Question("", partial(_left, name), (SERIES_METRICS[name], released_series))
 
 
 def _identified(learner: str, data: SeriesData, protected: Protected, seed: int, engine: Engine) -> Answer:

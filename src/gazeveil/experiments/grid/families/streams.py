@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import GeometryError
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question, Role, no_options
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import over_people, released, veiler
 from gazeveil.gaze.recording import Recording
@@ -28,19 +28,16 @@ from gazeveil.utility.streams.pair import METRICS, Pair
 class Streams(Family):
     """All metrics of veiled streams."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
-    role: ClassVar[Role] = "utility"
+    uses = frozenset({"live", "dataset"})
+    role = "utility"
 
     def names(self) -> list[str]:
         """Return the metrics."""
         return METRICS.names()
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return a metric."""
-        if name not in METRICS:
-            return None
-        no_options(name, options)
-        return Question("utility", "", partial(_left, name), (METRICS[name], Pair))
+        return Question("", partial(_left, name), (METRICS[name], Pair))
 
 
 def _left(name: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -10,23 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.attacks.contract import RECOGNISERS
 from gazeveil.attacks.judging.traits import infer
 from gazeveil.attacks.trials import trials_of, without_pupil
-from gazeveil.experiments.grid.contract import (
-    FAMILIES,
-    Answer,
-    DoesNotApply,
-    Family,
-    Number,
-    Protected,
-    Question,
-    Role,
-    check_options,
-)
+from gazeveil.experiments.grid.contract import FAMILIES, Answer, DoesNotApply, Family, Number, Protected, Question
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.released import released
 from gazeveil.experiments.identity_data import TRAITS
@@ -37,21 +27,23 @@ _PREFIX = "trait:"
 class Traits(Family):
     """Every question about participants whose answer is known."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
-    role: ClassVar[Role] = "attack"
+    uses = frozenset({"live", "dataset"})
+    role = "attack"
+    options = ("recogniser",)
 
     def names(self) -> list[str]:
         """Return the questions about simulated participants; other data may have others."""
         return [f"{_PREFIX}{question}" for question in TRAITS]
 
-    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+    def knows(self, name: str) -> bool:
+        """Whether it is a question, also one that other data may answer."""
+        return name.startswith(_PREFIX)
+
+    def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return a question; ``recogniser`` says who infers the answer."""
-        if not name.startswith(_PREFIX):
-            return None
-        check_options(name, options, ("recogniser",))
         who = options.get("recogniser", "clusterfix")
         asked = partial(_inferred, name.removeprefix(_PREFIX), who)
-        return Question("attack", "attribute", asked, (infer, RECOGNISERS[who]))
+        return Question("attribute", asked, (infer, RECOGNISERS[who]))
 
 
 def _inferred(question: str, who: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -38,7 +38,7 @@ class Features(Use):
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
         if wanted.name == NONE:
-            check_options(wanted.name, wanted.parameters, ())
+            check_options(wanted.name, wanted.parameters)
             return ()
         if wanted.name not in self.mechanisms():
             raise UnknownName(
