@@ -3,8 +3,8 @@
 """How the decoder is trained: what is wrong with its maps, with its intervals, and with what it says of noise.
 
 Maps should correlate with the population's, differ little from it, and never be worse than the map that is expected:
-what they are worse counts twice. Half widths are the quantile of what maps differ from those of the same participants; what
-two draws of noise make of the same participants says what noise does.
+what they are worse counts twice. Half widths are the quantile of what maps differ from those of the same participants;
+what two draws of noise make of the same participants says what noise does.
 """
 
 from __future__ import annotations
