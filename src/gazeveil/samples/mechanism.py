@@ -306,7 +306,8 @@ class Veil(ABC):
 
         Raises:
             OptionError: If there is no privacy level, or the guarantee cannot be kept by this mechanism; the old one
-            stays. VeilShut: If the veil is shut.
+                stays.
+            VeilShut: If the veil is shut.
         """
         self._check_open()
         changed = self.promise.with_promise(epsilon, window, radius)
