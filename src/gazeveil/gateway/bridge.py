@@ -141,7 +141,7 @@ def point_of(told: object) -> Point:
 
 
 def moment_of(title: str, told: object, second: float = 1.0) -> float:
-    """Return when a sample was made, in seconds; ``second`` is how much of what was told makes one.
+    """Return when a sample was made, in seconds; ``second`` is how much of what it says makes one.
 
     Raises:
         WireError: If that is no time.

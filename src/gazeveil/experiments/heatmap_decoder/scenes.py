@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the decoder is shown in training: participants drawn anew for every step, on many viewing planes.
+"""What the decoder is shown in training: participants resampled at every step, on many viewing planes.
 
 Half of what it sees are viewers of public pictures as they were. In a third a part of their gaze goes to the middle, as
 on web pages or with a poor tracker, so that it learns to leave the prior alone. The rest are made scenes of a few
@@ -38,11 +38,11 @@ _SPOTS, _CENTRED = 0.12, 0.32
 _RESAMPLED = 0.6
 _MOST_SPOTS, _SPOT_LOOKS, _MIDDLE_LOOKS = 8, 12, 10
 _EVERYBODY = 60
-"""How many more participants stand for everybody where participants can be drawn without end."""
+"""How many more participants stand for everyone where participants can be drawn without end."""
 
 
 class Step(NamedTuple):
-    """What one step is about: numbers without noise, and the maps of the same participants and of everybody."""
+    """What one step is about: numbers without noise, and the maps of the same participants and of everyone."""
 
     numbers: torch.Tensor
     same: torch.Tensor
@@ -50,7 +50,7 @@ class Step(NamedTuple):
 
 
 def plane_of(columns: int, rows: int, width: float, height: float, blur: float) -> Plane:
-    """Return a viewing plane of so many cells and degrees."""
+    """Return a viewing plane of this many cells and degrees."""
     across, down = (2 * _DISTANCE_MM * math.tan(math.radians(side / 2)) for side in (width, height))
     return Plane(Grid(columns, rows, screen(800, 600, across, down, _DISTANCE_MM)), (blur, blur))
 
@@ -67,7 +67,7 @@ class Scenes:
         self._chance = torch.Generator(device=device).manual_seed(seed)
 
     def step(self, raster: Raster, size: int, observers: int) -> Step:
-        """Return so many scenes with so many participants each."""
+        """Return this many scenes with this many participants each."""
         kind = float(self._uniform(1))
         if kind < _SPOTS:
             looks = self._spots(size, observers + _EVERYBODY)

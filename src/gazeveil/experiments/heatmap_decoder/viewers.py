@@ -26,7 +26,7 @@ MOST_LOOKS: Final = 24
 """Of longer recordings the longest looks are kept."""
 _LEAST_VIEWERS: Final = 6
 _FINE: Final = (36, 48)
-"""Raw gaze becomes looks at the middles of so many rows and columns."""
+"""Raw gaze becomes looks at the middles of this many rows and columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
