@@ -29,15 +29,10 @@ from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.sockets import AppOutlet, TrackerLink
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
+from tests.ports import free_port
 
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websockets"):
     pytest.importorskip(_package)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def policy_text(port: int, *, veil: str = 'preset = "lphu"', more: str = "", budget: float = 1e6) -> str:

@@ -22,7 +22,8 @@ import pytest
 from gazeveil.gateway import scenes
 from gazeveil.gateway._scene_program import HEAD, packed
 from gazeveil.gateway.serve import Gateway
-from tests.gateway.test_gateway_serve import free_port, running
+from tests.gateway.test_gateway_serve import running
+from tests.ports import free_port
 
 cv2 = pytest.importorskip("cv2")
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec"):
