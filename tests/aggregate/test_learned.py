@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -116,7 +117,7 @@ def test_it_knows_where_it_was_trained(plane: Plane, people: int, noise: float, 
 
 
 def test_interpolation_is_exact_for_parabolas_and_goes_on_straight() -> None:
-    places, wanted = np.arange(8) * 1.25 + 0.6, np.array([1.9, 3.0, 5.5, 7.7])
+    places, wanted = np.arange(8.0) * 1.25 + 0.6, np.array([1.9, 3.0, 5.5, 7.7])
     parabola = learned.cubic(places, wanted) @ (places**2 - 3 * places)
     assert np.allclose(parabola, wanted**2 - 3 * wanted)
     beyond = np.array([0.0, 0.3, 10.0])
@@ -185,7 +186,7 @@ def test_it_is_the_network_that_was_trained(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(learned.Network, "answer", learned.Network._said)  # training shows each scene one way around
     from gazeveil.experiments.heatmap_decoder.network import Raster, Trained
 
-    with learned.files("gazeveil.aggregate").joinpath("learned.npz").open("rb") as file, np.load(file) as stored:
+    with files("gazeveil.aggregate").joinpath("learned.npz").open("rb") as file, np.load(file) as stored:
         weights = {name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored.files}
     trained = Trained()
     trained.load_state_dict(weights)
