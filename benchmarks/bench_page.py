@@ -23,7 +23,8 @@ import numpy as np
 from benchmarks.harness import Row
 from gazeveil.scene.images import encode_png
 from tests.page.browser import opened_browser, opened_page
-from tests.page.running import Running, free_ports, running
+from tests.page.running import Running, running
+from tests.ports import free_port
 
 SECONDS = 3.0
 ROUNDS = 5
@@ -64,7 +65,7 @@ _BUSY = """() => { const draw = window.requestAnimationFrame; window.spent = [];
 
 
 def _policy(apps: int) -> str:
-    ports = free_ports(apps)
+    ports = [free_port() for _ in range(apps)]
     parts = [
         _APP.format(number=i, port=port, epsilon=3 - i / 10, toy='toy = "dwell"' if i == 0 else "")
         for i, port in enumerate(ports)

@@ -87,7 +87,7 @@ def noising() -> Row:
 
 
 def policy(folder: Path, tracker_port: int, updates_hz: float) -> Path:
-    """Write the policy of a gateway with a few trackers, of which each has a scene if it is looked at at all."""
+    """Write the policy of a gateway with a few trackers, of which each has a scene if anyone looks at it."""
     parts = ["version = 1\n"]
     scene = f'scene = {{ source = "video", file = "film.mp4", updates_hz = {updates_hz} }}\n'
     follow = 'follow_scene = "small"\nradius_at_least = "60px"\nwindow_at_least = 1\n'

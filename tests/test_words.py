@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -164,6 +164,64 @@ def test_docs_hold_the_fields_words() -> None:
         if (words := found_in(prose(page), WRITE, allowed_in(name := page.relative_to(ROOT).as_posix(), EXCEPT_DOCS)))
     }
     assert found == {}
+
+
+_TWICE = re.compile(r"(?<![\w.=/-])([a-z]{2,})\s+\1(?![\w.=/-]*[\w=/])", re.I)
+"""A word and the same word again, at the end of a line too."""
+
+
+def doubled(texts: Iterable[tuple[int, str]]) -> list[str]:
+    """Return every word that stands twice in a row, with its line; SQL's capitals may."""
+    plain = ((line, _CODE.sub("…", text)) for line, text in texts)
+    return [
+        f"{line}: {found[0]!r}" for line, text in plain for found in _TWICE.finditer(text) if not found[0].isupper()
+    ]
+
+
+def strings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield all texts of a module, those of private names too; parts of one that stand on several lines are one."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
+
+
+def test_no_word_stands_twice_in_a_row() -> None:
+    modules, pages = sorted(SOURCE.rglob("*.py")), [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = {path: words for path in modules if (words := doubled(strings(path)))}
+    found |= {path: words for path in pages if (words := doubled(prose(path)))}
+    assert found == {}
+
+
+_SECTION = re.compile(r"^(?:Args|Attributes|Raises):\n((?:    .*\n|\n)*)", re.M)
+_ENTRY = re.compile(r"\**[\w.`]+(?: \(.*\))?(?:, \**[\w.]+)*:")
+
+
+def broken_entries(path: Path) -> list[str]:
+    """Return the lines of lists in docstrings that are no entry and do not go on with one."""
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    docstrings = [ast.get_docstring(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+    lines = [
+        line[4:]
+        for text in docstrings
+        for section in _SECTION.findall((text or "") + "\n")
+        for line in section.splitlines()
+    ]
+    return [line for line in lines if line and not line.startswith("    ") and not _ENTRY.match(line)]
+
+
+def test_what_docstrings_list_is_an_entry_a_line_and_what_goes_on_with_it_is_indented() -> None:
+    found = {path: lines for path in sorted(SOURCE.rglob("*.py")) if (lines := broken_entries(path))}
+    assert found == {}
+
+
+def test_a_doubled_word_and_a_broken_list_are_found(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        'def f():\n    """The the.\n\n    Raises:\n        InputError: If it is\n        wrong.\n    """\n'
+        'TOLD = (\n    "shares of the viewing "\n    "viewing plane, --study study.toml `a b` b"\n)\n'
+    )
+    assert doubled(strings(module)) == ["9: 'viewing viewing'", "2: 'The the'"]
+    assert broken_entries(module) == ["wrong."]
 
 
 def test_a_word_of_the_table_is_found(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -23,15 +24,10 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.cli.serve import _ranked
+from tests.ports import free_port
 
 for _package in ("starlette", "uvicorn", "msgspec", "websockets"):
     pytest.importorskip(_package)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture
@@ -40,7 +36,7 @@ def policy(tmp_path: Path) -> Path:
     assert run(["policy", "example", str(path)]) == 0
     text = path.read_text()
     for port in (7380, 6555, 7381):
-        text = text.replace(str(port), str(free_port()))
+        text = re.sub(rf"\b{port}\b", str(free_port()), text)  # whole numbers: a free port may hold such digits
     path.write_text(text)
     return path
 

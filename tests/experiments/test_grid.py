@@ -177,6 +177,10 @@ def test_jobs_that_fail_hang_or_die_cost_nothing_but_themselves() -> None:
         ("gaussian =", "gausian =", 16, "did you mean 'gaussian'"),
         ("sigma =", "sgima =", 16, "has no option 'sgima'"),
         ('"restore"', '"restor"', 11, "no attack for live is called 'restor'"),
+        ('"restore"', '"restore+"', 11, "no attack for live is called 'restore+'"),
+        ('"restore"', '"restore+"', 11, "did you mean 'restore'?"),
+        ('"restore"', '"lda+"', 11, "no attack for live is called 'lda+'"),
+        ('"restore"', '"lda+white-box+"', 11, "did you mean 'lda+white-box'?"),
         ('"own-broken"', '"rmse"', 12, "no utility for live is called 'rmse'"),
         ('"simulated"', '"simulatd"', 7, "did you mean 'simulated'"),
         ("seconds", "second", 7, "has no option 'second'"),
@@ -319,7 +323,7 @@ def test_the_leaderboards_in_the_docs_are_those_of_the_packaged_grid() -> None:
     assert within("no marks", measured()) == markdown(measured())
 
 
-def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers() -> None:
+def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers_and_no_others() -> None:
     for use in USES.names():
         roles = {family.role for family in FAMILIES if use in family.uses}
         assert roles == {"attack", "utility"}, use
@@ -330,3 +334,7 @@ def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers
             found = family.find(name, {})
             assert found is not None, name
             assert bool(found.harm) == (family.role == "attack")
+            if name.startswith("trait:"):  # whatever labels the data have
+                continue
+            for odd in (f"{name}+", f"+{name}", f"{name} ", f"{name}+nothing"):
+                assert family.find(odd, {}) is None, odd

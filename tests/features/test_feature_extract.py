@@ -168,11 +168,15 @@ def test_a_corpus_tells_what_it_left_out_and_carries_labels() -> None:
     study = SimulatedStudy(2, 2, 1, tracker="remote", seconds=31)
     short = SimulatedStudy(3, 1, 1, tracker="remote", seconds=5).recording(2, 0)
     told: list[tuple[float, float | None]] = []
+
+    def tell(done: float, total: float | None = None) -> None:
+        told.append((done, total))
+
     extracted = extract_corpus(
         Corpus.of([*study.recordings(), short]),
         tasks={"scene-01": "search"},
         groups={"p001": "a", "p002": "b"},
-        tell=lambda done, total=None: told.append((done, total)),
+        tell=tell,
     )
     assert [key.observer for key in extracted.left_out] == ["p003"]
     assert "shorter than a window" in next(iter(extracted.left_out.values()))

@@ -29,8 +29,9 @@ from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.sample import RawSample
 from tests.gateway.bridge_fakes import CANARY, EyeLinkRig, Rig, TobiiRig
-from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, running
+from tests.gateway.test_gateway_serve import is_gaze, lines_of, running
 from tests.gateway.test_push_gateway import pushed_text, until, with_fields
+from tests.ports import free_port
 
 
 class Carrying:

@@ -15,7 +15,8 @@ import pytest
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
 from gazeveil.gateway.policy import Address, read_control, read_policy
-from tests.gateway.test_gateway_serve import free_port, policy_text, running
+from tests.gateway.test_gateway_serve import policy_text, running
+from tests.ports import free_port
 
 TLS = 'control_tls = { certificate = "cert.pem", key = "key.pem" }\n'
 

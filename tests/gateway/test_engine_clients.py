@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.test_gateway_serve import free_port, running
+from tests.gateway.test_gateway_serve import running
+from tests.ports import free_port
 from tests.recipes import ROOT
 
 pytest.importorskip("websockets")

@@ -28,7 +28,8 @@ from gazeveil.gateway.sockets import AppOutlet
 from gazeveil.noise import NoiseSource
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
-from tests.gateway.test_gateway_serve import free_port, policy_text, running
+from tests.gateway.test_gateway_serve import policy_text, running
+from tests.ports import free_port
 
 pytest.importorskip("h11")
 

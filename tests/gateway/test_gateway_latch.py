@@ -20,7 +20,8 @@ from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.sqlite import SqliteStore
 from tests.gateway.hub_bench import Bench, app, budget, policy, tracker
-from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
+from tests.gateway.test_gateway_serve import is_gaze, lines_of, policy_text, running
+from tests.ports import free_port
 
 RULES = policy(app(), app("page", "lphu"), budget(140), lease_s=3)
 

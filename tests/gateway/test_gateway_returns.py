@@ -23,7 +23,8 @@ from gazeveil.gateway.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger.clock import Clock
-from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, outlet, policy_text, running
+from tests.gateway.test_gateway_serve import is_gaze, lines_of, outlet, policy_text, running
+from tests.ports import free_port
 
 SHORT = 12.5
 

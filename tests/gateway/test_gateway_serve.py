@@ -29,15 +29,10 @@ from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.sockets import AppOutlet, TrackerLink
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
+from tests.ports import free_port
 
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websockets"):
     pytest.importorskip(_package)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def policy_text(port: int, *, veil: str = 'preset = "lphu"', more: str = "", budget: float = 1e6) -> str:
@@ -382,5 +377,42 @@ def test_a_browser_can_be_served_over_tls(tmp_path: Path) -> None:
             async with asyncio.timeout(30):
                 while not is_gaze(json.loads(await client.recv())):
                     pass
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("protocol", ["websocket", "gazepointer"])
+def test_a_websocket_is_closed_with_1001_when_the_gateway_stops_and_with_1008_when_the_app_is_shut(
+    tmp_path: Path, protocol: str
+) -> None:
+    websockets = pytest.importorskip("websockets.asyncio.client")
+    port = free_port()
+    text = policy_text(port).replace('"jsonlines"', f'"{protocol}"')
+    changed = text.replace("rate_hz = 400", "rate_hz = 300")
+
+    async def connected() -> Any:
+        client = await websockets.connect(f"ws://127.0.0.1:{port}")
+        if protocol == "gazepointer":
+            await client.send("AppKeyDemo")
+        await client.recv()
+        return client
+
+    async def last_words(client: Any) -> tuple[int, str]:
+        async with asyncio.timeout(30):
+            await client.wait_closed()
+        return client.close_code, client.close_reason
+
+    async def run() -> None:
+        async with running(tmp_path, text) as (gateway, _):
+            client = await connected()
+            gateway.switch("game", False)
+            assert (await last_words(client))[0] == 1008
+            gateway.switch("game", True)
+            client = await connected()
+            (tmp_path / "policy.toml").write_text(changed)
+            await gateway.reload()
+            assert await last_words(client) == (1008, "the policy changed")
+            client = await connected()
+        assert await last_words(client) == (1001, "the gateway is shut down")
 
     asyncio.run(run())

@@ -22,7 +22,8 @@ import pytest
 
 import gazeveil
 from gazeveil.cli.main import run as command
-from tests.gateway.test_gateway_serve import free_port, policy_text
+from tests.gateway.test_gateway_serve import policy_text
+from tests.ports import free_port
 
 SOURCES = Path(gazeveil.__file__).parents[1]
 UNIT = Path(__file__).parents[2] / "deploy" / "gazeveil.service"

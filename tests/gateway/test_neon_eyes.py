@@ -23,8 +23,8 @@ from gazeveil.gateway.sample import EyeGeometry
 from gazeveil.gateway.serve import Gateway
 from gazeveil.geometry import screen
 from tests.gateway.neon_phone import FLOATS, Phone, packet, payload, report
-from tests.gateway.test_gateway_serve import free_port
 from tests.gateway.test_protocol_neon import playing
+from tests.ports import free_port
 
 pytest.importorskip("websockets")
 

@@ -20,7 +20,8 @@ from gazeveil.cli.doctor import Finding, _policy
 from gazeveil.errors import FileFormatError, InputError, PrivacyError, UnknownName
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
-from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
+from tests.gateway.test_gateway_serve import is_gaze, lines_of, policy_text, running
+from tests.ports import free_port
 from tests.recipes import ROOT, blocks
 
 connect = pytest.importorskip("websockets.asyncio.client").connect

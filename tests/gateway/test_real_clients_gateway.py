@@ -34,6 +34,7 @@ from gazeveil.gateway import simulated_trackers
 from gazeveil.geometry import screen
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE
 from tests.gateway.test_real_clients_tcp import EYE_TRIBE, OPEN_GAZE, _Page, checkout, columns, python2, run
+from tests.ports import free_port
 
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websockets", "zmq"):
     pytest.importorskip(_package)
@@ -93,12 +94,6 @@ class Served:
                 told = json.loads(line)
                 if told.get("valid"):
                     self.seen.append((told["x"], told["y"]))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def is_free(port: int) -> bool:

@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +22,15 @@ import pytest
 from gazeveil.gateway import scenes
 from gazeveil.gateway._scene_program import HEAD, packed
 from gazeveil.gateway.serve import Gateway
-from tests.gateway.test_gateway_serve import free_port, running
+from tests.gateway.test_gateway_serve import running
+from tests.ports import free_port
 
 cv2 = pytest.importorskip("cv2")
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec"):
     pytest.importorskip(_package)
+
+LEAST_PRIORITY = 19
+"""The niceness beyond which there is none."""
 
 
 def picture(side: int, count: int = 2) -> Any:
@@ -90,7 +97,8 @@ def test_a_video_sets_the_radius_and_a_killed_process_leaves_the_larger_and_is_r
             assert picture.startswith(b"\x89PNG")
             first = gateway.watcher("desk").pid
             assert first is not None
-            assert os.getpriority(os.PRIO_PROCESS, first) > os.getpriority(os.PRIO_PROCESS, 0)
+            own = os.getpriority(os.PRIO_PROCESS, 0)
+            assert os.getpriority(os.PRIO_PROCESS, first) > own or own == LEAST_PRIORITY
             os.kill(first, signal.SIGKILL)
             assert (await until(gateway, 182.0, lost=scenes.ENDED))["applied"]["why"] == scenes.ENDED
             await until(gateway, 182.0, lost="")
@@ -198,21 +206,39 @@ def test_nobody_pushes_over_a_scene_that_is_watched_and_a_source_that_is_missing
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("source", ["push", "video"])
-def test_the_program_ends_when_the_gateway_does(tmp_path: Path, source: str) -> None:
-    task = {
-        "source": source, "file": str(film(tmp_path / "film.mp4", 20)), "loop": True, "finder": "image",
-        "weights": None, "area": [0, 0, 1, 1], "updates_hz": 8, "width": 1920, "height": 1080,
-    }  # fmt: skip
-    program = [sys.executable, "-m", "gazeveil.gateway._scene_program"]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+PROGRAM = (sys.executable, "-m", "gazeveil.gateway._scene_program")
+TASK = {
+    "source": "push", "loop": True, "finder": "image", "weights": None, "area": [0, 0, 1, 1], "updates_hz": 8,
+    "width": 1920, "height": 1080,
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def answering(*command: str, **task: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, begun by a command, that has answered its task; the gateway then hangs up."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(packed(task))
+        process.stdin.write(packed({**TASK, **task}))
         process.stdin.flush()
         assert len(process.stdout.read(HEAD.size)) == HEAD.size
+        yield process
         process.stdin.close()
         assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("source", ["push", "video"])
+def test_the_program_ends_when_the_gateway_does(tmp_path: Path, source: str) -> None:
+    with answering(*PROGRAM, source=source, file=str(film(tmp_path / "film.mp4", 20))) as process:
+        assert process.poll() is None
+
+
+@pytest.mark.skipif(shutil.which("nice") is None, reason="nice gives a gateway less priority")
+@pytest.mark.parametrize("niceness", [0, 5, 15, 19])
+def test_the_program_has_less_priority_than_the_gateway_or_the_least_there_is(niceness: int) -> None:
+    gateway = min(os.getpriority(os.PRIO_PROCESS, 0) + niceness, LEAST_PRIORITY)
+    with answering("nice", "-n", str(niceness), *PROGRAM) as process:
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == min(gateway + 10, LEAST_PRIORITY)
 
 
 GOOD: dict[str, Any] = {

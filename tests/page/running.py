@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_port
 
 GIVE_UP_S = 240.0
 """A first start compiles for a minute on a slow machine."""
@@ -99,12 +100,6 @@ unproven = "allow"
 PORTS = ("control", "toys", "mouse", "targets", "reading", "game", "study", "heat")
 
 
-def free_ports(n: int) -> list[int]:
-    """Return so many ports that nobody uses."""
-    with contextlib.ExitStack() as kept:
-        return [int(kept.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]) for _ in range(n)]
-
-
 class Running:
     """A gateway that can be killed and started again.
 
@@ -115,7 +110,7 @@ class Running:
 
     def __init__(self, folder: Path, policy: str = POLICY, names: tuple[str, ...] = PORTS, **ports: int) -> None:
         self.folder, self.log = folder, folder / "gateway.log"
-        self.ports = dict(zip(names, free_ports(len(names)), strict=True)) | ports
+        self.ports = {name: free_port() for name in names} | ports
         self.policy = folder / "policy.toml"
         self.policy.write_text(policy.format(**self.ports))
         self._process: subprocess.Popen[bytes] | None = None

@@ -11,7 +11,7 @@ import os
 import pickle
 import tomllib
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -209,11 +209,117 @@ def test_whole_numbers_are_numbers(name: str) -> None:
         assert same(one.step(t, 10, 20), two.step(float(t), 10.0, 20.0))
 
 
+ROOM = Room3D((-500, -500, 0), (500, 500, 2000))
+LIES_IN_A_ROOM = [name for name in NAMES if name not in PROMISING or name == "held-ticks"]
+WAYS_IN = {"step": 2, "run": 2, "step3": 3, "run3": 3}
+"""How many axes each has that takes samples."""
+
+
+def stays_shut(veil: Any) -> None:
+    """Check that nothing comes out of a veil any more, whichever way samples go in."""
+    assert veil.shut
+    for way, axes in WAYS_IN.items():
+        value: Any = 10.0 if way.startswith("step") else np.array([10.0])
+        with pytest.raises(VeilShut):
+            getattr(veil, way)(*[value] * (1 + axes))
+    with pytest.raises(VeilShut):
+        veil.to_bytes()
+
+
+def taken(axes: int, veil: Any) -> None:
+    """Let a veil take a sample, so that it has something to lose."""
+    (veil.step if axes == 2 else veil.step3)(*[0.0, 10.0, 10.0, 10.0][: 1 + axes])
+
+
+def spoilt_columns(axes: int) -> list[list[Any]]:
+    """Return columns that are no samples: one of them spoilt, each in turn, or all of them tables."""
+    odd = (np.zeros(2), ["a", "b", "c"], [0.0, [1.0], 2.0], [10**400, 0, 0], np.zeros((3, 1)), None, 1.0)
+    spoilt = [
+        [bad if place == which else np.zeros(3) for place in range(1 + axes)]
+        for which in range(1 + axes)
+        for bad in odd
+    ]
+    return [*spoilt, [np.zeros((3, 2))] * (1 + axes)]
+
+
 @each
-def test_columns_of_different_length_are_refused(name: str) -> None:
-    veil = example(name).start(NoiseSource.seeded(7))
-    with pytest.raises(GazeveilError):
-        veil.run(np.zeros(3), np.zeros(3), np.zeros(2))
+@pytest.mark.parametrize("axes", [2, 3])
+def test_columns_that_are_no_samples_are_refused_and_shut_the_veil(name: str, axes: int) -> None:
+    if axes == 3 and name not in LIES_IN_A_ROOM:
+        pytest.skip("it has two axes alone")
+    mechanism = example(name, SCREEN if axes == 2 else ROOM)
+    for columns in spoilt_columns(axes):
+        veil: Any = mechanism.start(NoiseSource.seeded(7))
+        taken(axes, veil)
+        with pytest.raises(InputError):
+            (veil.run if axes == 2 else veil.run3)(*columns)
+        stays_shut(veil)
+
+
+@each
+@pytest.mark.parametrize("axes", [2, 3])
+def test_a_sample_that_is_no_numbers_shuts_the_veil_wherever_it_is_odd(name: str, axes: int) -> None:
+    if axes == 3 and name not in LIES_IN_A_ROOM:
+        pytest.skip("it has two axes alone")
+    mechanism = example(name, SCREEN if axes == 2 else ROOM)
+    for which in range(1 + axes):
+        for bad in ("left", None, [1.0, 2.0]):
+            veil: Any = mechanism.start(NoiseSource.seeded(7))
+            taken(axes, veil)
+            with pytest.raises(InputError):
+                (veil.step if axes == 2 else veil.step3)(*[bad if at == which else 1.0 for at in range(1 + axes)])
+            stays_shut(veil)
+
+
+@each
+def test_a_wrong_number_of_axes_shuts_the_veil_whichever_way_samples_go_in(name: str) -> None:
+    for axes, space in ((2, SCREEN), (3, ROOM)):
+        if axes == 3 and name not in LIES_IN_A_ROOM:
+            continue
+        for way, wrong in WAYS_IN.items():
+            if wrong == axes:
+                continue
+            veil: Any = example(name, space).start(NoiseSource.seeded(7))
+            taken(axes, veil)
+            value: Any = 10.0 if way.startswith("step") else np.array([10.0])
+            with pytest.raises(OptionError, match=f"{axes} axes"):
+                getattr(veil, way)(*[value] * (1 + wrong))
+            stays_shut(veil)
+
+
+@each
+def test_noise_that_fails_shuts_the_veil_whichever_way_samples_go_in(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> NoReturn:
+        raise RuntimeError("no noise")
+
+    for way, axes in WAYS_IN.items():
+        if axes == 3 and name not in LIES_IN_A_ROOM:
+            continue
+        veil: Any = example(name, SCREEN if axes == 2 else ROOM).start(NoiseSource.seeded(7))
+        with monkeypatch.context() as patched:
+            patched.setattr(NoiseSource, "words", broken)
+            value: Any = 10.0 if way.startswith("step") else np.array([10.0])
+            try:
+                getattr(veil, way)(*[value] * (1 + axes))
+            except RuntimeError:
+                stays_shut(veil)
+            else:
+                assert not veil.shut
+
+
+@each
+def test_a_machine_clock_that_shows_no_time_shuts_the_veil_or_does_not_matter(name: str) -> None:
+    for bad in (math.nan, math.inf, "now"):
+        veil: Any = example(name).start(NoiseSource.seeded(7))
+        taken(2, veil)
+        try:
+            veil.pace(bad)
+        except InputError:
+            stays_shut(veil)
+        else:
+            assert name not in PROMISING
 
 
 @each

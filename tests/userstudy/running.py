@@ -16,7 +16,8 @@ from gazeveil.userstudy.design import Step, UserStudy
 from gazeveil.userstudy.playing import Eyes
 from gazeveil.userstudy.serving import running
 from gazeveil.userstudy.sessions import Session, Sessions
-from tests.recipes import LISTENS, free_port
+from tests.ports import free_port
+from tests.recipes import LISTENS
 
 START_S = 300.0
 RATE_HZ = 60

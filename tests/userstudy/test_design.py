@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.userstudy.design import UserStudy, read_user_study
 from gazeveil.userstudy.forms import FORMS, PSSUQ_16, PSSUQ_19, scores
 from gazeveil.userstudy.order import latin_rows, sequence, shuffled
@@ -68,6 +70,13 @@ def test_the_proposal_is_read_and_each_condition_has_an_app(study: UserStudy) ->
     assert apps["game-spatial-high"].mechanism.to_dict()["factor"] == 144.0
     with pytest.raises(OutputError, match="there already"):
         propose(study.path.parent, "again")
+
+
+def test_every_protocol_that_the_proposal_names_can_be_used(study: UserStudy) -> None:
+    lines = [line for line in study.policy.read_text().splitlines() if "protocol = " in line]
+    named = {name for line in lines for name in re.findall('"([^"]*)"', line.partition("protocol = ")[2])}
+    assert {"push", "websocket", "opengaze"} <= named
+    assert sorted(named - set(PROTOCOLS.names())) == []
 
 
 @pytest.mark.parametrize(

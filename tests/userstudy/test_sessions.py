@@ -8,7 +8,7 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -117,6 +117,23 @@ def test_other_pages_and_other_names_of_this_machine_are_refused(page: Any) -> N
     assert page.get("/gazeveil.js").status_code == 200
     assert page.get("/secrets.js").status_code == 404
     assert "default-src 'none'" in page.get("/").headers["Content-Security-Policy"]
+
+
+def test_a_fault_inside_is_not_told_as_a_way_that_is_not_there(
+    study: UserStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.testclient import TestClient
+
+    from gazeveil.userstudy.server import Desk, study_app
+
+    def broken(*_: object) -> NoReturn:
+        raise KeyError("streams")
+
+    monkeypatch.setattr(Sessions, "begin", broken)
+    client = TestClient(study_app(Desk(study), frozenset({"testserver"})), raise_server_exceptions=False)
+    assert client.post("/api/begin", json={"participant": "p1", "language": "en", "agreed": True}).status_code == 500
+    assert client.post("/api/elsewhere", json={}).status_code == 404
+    assert client.post("/api/elsewhere", content=b"no JSON").status_code == 404
 
 
 def test_the_level_is_turned_in_the_last_part_alone(page: Any, study: UserStudy) -> None:

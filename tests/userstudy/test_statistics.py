@@ -199,6 +199,18 @@ def test_power_is_what_statsmodels_gave() -> None:
     assert power(found, 18) == pytest.approx(0.8, abs=1e-6)
 
 
+def test_participants_are_searched_for_up_to_ten_thousand_and_no_further() -> None:
+    for d in (0.031, 0.0295):
+        found = participants_for(d)
+        assert found is not None
+        assert 8_192 < found <= 10_000
+        assert power(d, found) >= 0.8 > power(d, found - 1)
+    last = smallest_difference(10_000)
+    assert last is not None
+    assert participants_for(last) == 10_000
+    assert participants_for(last * 0.999) is None
+
+
 def test_where_no_exact_p_is_small_enough_nothing_is_found_however_large_it_is() -> None:
     """Seven people who all differ one way have p = 1/64; the first of six steps of Holm asks for less than 1/120."""
     assert power(50, 7, comparisons=6) == 0.0

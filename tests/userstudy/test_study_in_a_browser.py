@@ -19,7 +19,7 @@ from gazeveil.userstudy.playing import browser_path, opened_browser, play
 from gazeveil.userstudy.proposal import propose
 from gazeveil.userstudy.serving import GatewayProcess, running
 from gazeveil.userstudy.sessions import Sessions
-from tests.recipes import free_port
+from tests.ports import free_port
 
 for package in ("playwright.sync_api", "starlette", "uvicorn", "websockets"):
     pytest.importorskip(package)

@@ -68,8 +68,7 @@ class SparkEngine:
             MissingExtra: If pyspark is not installed.
             EngineError: If the cluster cannot be reached or a stage fails for good.
             InputError: If the corpus lacks a column, lies on several viewing planes, is too large to be sent from
-            memory, or
-                changes while it is read.
+                memory, or changes while it is read.
         """
         check_columns(kernel)
         before = stamps_of(corpus.parts)

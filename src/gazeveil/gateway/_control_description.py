@@ -14,7 +14,7 @@ _STREAM: Final = {
         "description": (
             "One JSON object per line. The first describes the viewing plane, the apps, and which filter undoes "
             "their veils. The others hold what is new, up to 30 times a second: [t, x, y] as shares of the viewing "
-            "viewing plane, null where there is no gaze. Raw gaze is included only with a capability."
+            "plane, null where there is no gaze. Raw gaze is included only with a capability."
         ),
         "content": {"application/x-ndjson": {"schema": {"type": "object"}}},
     },

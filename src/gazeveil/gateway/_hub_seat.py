@@ -81,8 +81,8 @@ class Door(Outlet, Protocol):
         """Do what time demands."""
         ...
 
-    async def close(self, reason: str) -> None:
-        """Say why, and let nobody in any more."""
+    async def close(self, reason: str, *, stops: bool = False) -> None:
+        """Say why, and let nobody in any more; ``stops`` says that the gateway stops, and apps may come again."""
         ...
 
 

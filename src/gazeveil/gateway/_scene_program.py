@@ -36,6 +36,7 @@ from gazeveil.scene.regions import Regions, regions_from
 HEAD: Final = struct.Struct(">II")
 """How long a message's text and its bytes are."""
 _NICE = 10
+"""How much less priority than the gateway it has; as much less as there is, under a gateway with little itself."""
 _WIDEST = 960
 """A keyframe is shown at most so wide."""
 _MOST_SHOWN = 200
@@ -187,7 +188,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak where answers go
     with contextlib.suppress(AttributeError, OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, _NICE)
+        os.nice(_NICE)
     with contextlib.suppress(ImportError):
         import cv2  # noqa: PLC0415
 

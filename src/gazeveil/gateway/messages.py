@@ -144,7 +144,7 @@ class PupilOutlet(_Outlet):
             self.meter.listeners = int(self.is_watched)
             self.watched(self.is_watched)
 
-    async def close(self, reason: str) -> None:
+    async def close(self, reason: str, *, stops: bool = False) -> None:
         """Say good-bye and close the ports."""
         self.end(reason)
         self._answering.cancel()
@@ -259,7 +259,7 @@ class LslOutlet(_Outlet):
             self.meter.listeners = int(self._was_watched)
             self.watched(self._was_watched)
 
-    async def close(self, reason: str) -> None:
+    async def close(self, reason: str, *, stops: bool = False) -> None:
         """Close the stream."""
         self.end(reason)
         self._outlet = None

@@ -203,6 +203,10 @@ class Sink(_Speaker, ABC):
     def end(self, reason: str, now: float) -> None:
         """Say in the protocol's own words why nothing more comes, and set ``ended``."""
 
+    def stop(self, reason: str, now: float) -> None:
+        """Say the same because the gateway stops, where the protocol has another word for it: come again later."""
+        self.end(reason, now)
+
     def tick(self, now: float) -> None:
         """Do what time demands, such as dropping an app without a heartbeat. Called a few times a second."""
 

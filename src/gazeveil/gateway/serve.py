@@ -130,7 +130,7 @@ class Gateway:
         await self.sources.close()
         await self.scenes.close()
         for outlet in self.outlets.values():
-            await outlet.close("the gateway is shut down")
+            await outlet.close("the gateway is shut down", stops=True)
         self.outlets.clear()
         for server in (self._control, self._toys):
             if server is not None:

@@ -56,7 +56,7 @@ class AppOutlet(CountedOutlet):
         self._connections: set[_AppConnection] = set()
         self._present: tuple[_AppConnection, ...] = ()  # the same: one may leave while all are shown something
         self._server: asyncio.Server | None = None
-        self._ended = ""
+        self._ended, self._stops = "", False
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Open the door.
@@ -100,7 +100,10 @@ class AppOutlet(CountedOutlet):
         self._ended = reason
         now = monotonic()
         for connection in tuple(self._connections):
-            connection.say(lambda sink: sink.end(reason, now))
+            connection.say(lambda sink: self._say_the_end(sink, reason, now))
+
+    def _say_the_end(self, sink: Sink, reason: str, now: float) -> None:
+        (sink.stop if self._stops else sink.end)(reason, now)
 
     def regrade(self, shown: Shown) -> None:
         """Show another kind of thing from now on, to every connection."""
@@ -113,8 +116,14 @@ class AppOutlet(CountedOutlet):
         for connection in tuple(self._connections):
             connection.tick(now)
 
-    async def close(self, reason: str) -> None:
-        """Close the door and hang up on everyone; who does not read the last words in time is cut off."""
+    async def close(self, reason: str, *, stops: bool = False) -> None:
+        """Close the door and hang up on everyone; who does not read the last words in time is cut off.
+
+        Args:
+            reason: The last words.
+            stops: Whether that is because the gateway stops, so that apps may come again.
+        """
+        self._stops = stops
         self.watched = lambda by_anybody: None
         if self._server is not None:
             self._server.close()
@@ -215,7 +224,7 @@ class _AppConnection(asyncio.Protocol):
         now = monotonic()
         self.say(lambda sink: sink.connected(now))
         if self.outlet._ended:
-            self.say(lambda sink: sink.end(self.outlet._ended, now))
+            self.say(lambda sink: self.outlet._say_the_end(sink, self.outlet._ended, now))
         elif self.outlet._silent:
             self.say(lambda sink: sink.silence(now))
 

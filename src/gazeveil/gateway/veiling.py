@@ -26,7 +26,7 @@ from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, mechanism_from_dict
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, fails_closed, mechanism_from_dict
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead, EyeAndHeadVeil
 from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
@@ -79,9 +79,9 @@ class _Open(Veil):
         self._check_open()
         return x, y, yaw, pitch
 
+    @fails_closed
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the points."""
-        self._check_open()
         _, x, y = as_samples(t, x, y)
         return x, y
 

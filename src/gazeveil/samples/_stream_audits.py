@@ -367,7 +367,7 @@ def releases_of(mechanism: SampleMechanism, gaze: Gaze) -> NDArray[np.int64]:
 
 
 def seen_at(pair: Pair, seen: NDArray[np.int64]) -> Pair:
-    """Return a pair that is looked at at other samples."""
+    """Return a pair of which other samples are looked at."""
     sides = [replace(side, seen=seen, width=2 * len(seen)) for side in (pair.first, pair.second)]
     return Pair(sides[0], sides[1], pair.words)
 

@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil.errors import StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.mechanism import ColumnsVeil, Faults, SampleMechanism, one_thread
+from gazeveil.samples.mechanism import ColumnsVeil, Faults, SampleMechanism, fails_closed
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.types import FloatArray
@@ -69,11 +69,11 @@ class CompiledVeil(ColumnsVeil):
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
-        if self._axes != 2:
-            raise self._wrong_axes(2)
-        if not self._door.acquire(False):  # as `one_thread` does, without its call
+        if not self._door.acquire(False):  # as `fails_closed` does, without its call
             raise self._crowded()
         try:
+            if self._axes != 2:
+                raise self._wrong_axes(2)
             return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
         except BaseException as error:
             self._fail(error)
@@ -81,16 +81,12 @@ class CompiledVeil(ColumnsVeil):
         finally:
             self._door.release()
 
-    @one_thread
+    @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if self._axes != 3:
             raise self._wrong_axes(3)
-        try:
-            veiled_x, veiled_y = self._step(self._fixed, self._clock, self._memory, t, x, y, z)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        veiled_x, veiled_y = self._step(self._fixed, self._clock, self._memory, t, x, y, z)
         return veiled_x, veiled_y, self._memory.item(2)
 
     @property
@@ -110,11 +106,7 @@ class CompiledVeil(ColumnsVeil):
         return out
 
     def _compiled(self, *columns: FloatArray) -> None:
-        try:
-            self._run(self._fixed, self._clock, self._memory, *columns)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        self._run(self._fixed, self._clock, self._memory, *columns)
 
     def _state(self) -> Arrays:
         self._memory[:3] = 0.0  # the last point that went out: nobody needs it
@@ -176,11 +168,11 @@ class NoisyVeil(CompiledVeil):
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
-        if self._axes != 2:
-            raise self._wrong_axes(2)
         if not self._door.acquire(False):
             raise self._crowded()
         try:
+            if self._axes != 2:
+                raise self._wrong_axes(2)
             if not self._left:
                 self._refill()
             self._left -= 1
@@ -191,7 +183,7 @@ class NoisyVeil(CompiledVeil):
         finally:
             self._door.release()
 
-    @one_thread
+    @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if self._axes != 3:
@@ -226,15 +218,11 @@ class NoisyVeil(CompiledVeil):
         """Draw noise for this many samples; more than a block gets a longer memory, for the time of a run."""
         self._check_open()
         needed = self._noise_at + samples * self._per_sample
-        try:
-            if needed > len(self._memory):
-                longer = np.zeros(needed)
-                longer[: self._noise_at] = self._memory[: self._noise_at]
-                self._memory = longer
-            self._draw(self.noise, self._memory[self._noise_at : needed])
-        except BaseException as error:
-            self._fail(error)
-            raise
+        if needed > len(self._memory):
+            longer = np.zeros(needed)
+            longer[: self._noise_at] = self._memory[: self._noise_at]
+            self._memory = longer
+        self._draw(self.noise, self._memory[self._noise_at : needed])
         self._clock[self._noise_slot] = self._noise_at
         self._left = samples
 

@@ -189,12 +189,38 @@ def one_thread(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Co
     return entered
 
 
+def fails_closed(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Concatenate[Own, Given], Answer]:
+    """Let one thread at a time into a veil that is open, and shut the veil after any error: for all that takes samples.
+
+    A step that must be short does the same by itself, without the price of a call.
+    """
+
+    @wraps(method)
+    def entered(self: Own, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        if not self._door.acquire(False):
+            raise self._crowded()
+        try:
+            if self._shut:
+                self._check_open()
+            return method(self, *args, **kwargs)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        finally:
+            self._door.release()
+
+    return entered
+
+
 class Veil(ABC):
     """One stream behind a mechanism, for one thread at a time: a second is refused while one is in it.
 
-    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. A veil cannot be
-    copied or pickled, and in a forked child it is shut: two veils with one history would spend one budget twice, and
-    noise that was drawn ahead would be used twice. `hand_over` moves a stream.
+    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. Samples that are no
+    numbers, columns of unequal length and a wrong number of axes are errors too; `fails_closed` sees to it. What is
+    refused before it begins leaves the veil as it was: a second thread, and another privacy level that cannot be kept.
+
+    A veil cannot be copied or pickled, and in a forked child it is shut: two veils with one history would spend one
+    budget twice, and noise that was drawn ahead would be used twice. `hand_over` moves a stream.
     """
 
     __slots__ = ("__weakref__", "_door", "_now", "_shut", "mechanism", "noise")
@@ -224,10 +250,12 @@ class Veil(ABC):
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them, and may be mixed with it."""
 
+    @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         raise self._wrong_axes(3)
 
+    @fails_closed
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -278,7 +306,8 @@ class Veil(ABC):
 
         Raises:
             OptionError: If there is no privacy level, or the guarantee cannot be kept by this mechanism; the old one
-            stays. VeilShut: If the veil is shut.
+                stays.
+            VeilShut: If the veil is shut.
         """
         self._check_open()
         changed = self.promise.with_promise(epsilon, window, radius)
@@ -369,6 +398,7 @@ class Veil(ABC):
         return OptionError("another thread is using this veil", hint="a stream belongs to one thread at a time")
 
     def _wrong_axes(self, axes: int) -> OptionError:
+        self._check_open()
         return OptionError(
             f"this veil's space has {self.mechanism.space.axes} axes, not {axes}",
             hint="step and run are for two, step3 and run3 for three",
@@ -380,13 +410,13 @@ class ColumnsVeil(Veil):
 
     __slots__ = ()
 
-    @one_thread
+    @fails_closed
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
-    @one_thread
+    @fails_closed
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -396,7 +426,7 @@ class ColumnsVeil(Veil):
 
     @abstractmethod
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
-        """Return veiled gaze, one list a coordinate, from times and gaze."""
+        """Return veiled gaze, one list a coordinate, from times and gaze; after an error the veil is shut."""
 
 
 _LIVE: weakref.WeakSet[Veil] = weakref.WeakSet()

@@ -32,7 +32,7 @@ from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, fails_closed, one_thread
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.window_budget import LOSS_UNIT, Rule, books_for, fits, with_promise
@@ -196,22 +196,22 @@ class StreamVeil(Veil):
         finally:
             self._door.release()
 
-    @one_thread
+    @fails_closed
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
-        self._check_open()
-        try:
-            t, x, y = as_samples(t, x, y)
-            shown_x, shown_y = np.empty(len(t)), np.empty(len(t))
-            self._through(t, x, y, shown_x, shown_y)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        t, x, y = as_samples(t, x, y)
+        shown_x, shown_y = np.empty(len(t)), np.empty(len(t))
+        self._through(t, x, y, shown_x, shown_y)
         return shown_x, shown_y
 
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
-        wall, (latest, at, spent_at, never) = round(now * 1e6), self._walls
+        try:
+            wall = round(now * 1e6)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        latest, at, spent_at, never = self._walls
         if wall <= latest:
             return
         if latest == never and self._clock[spent_at] == never:  # of a stream that moved here: take it as just now

@@ -67,7 +67,7 @@ control = "127.0.0.1:{control}"
 lease_s = 5
 
 # The tracker. As written it is whatever sends gaze with the token (the mouse, a webcam page, a simulated participant).
-# For a tracker of your own see the how-to "Write a policy": protocol = "gazepoint", "pupil", "lsl" …
+# For a tracker of your own see the how-to "Write a policy": protocol = "opengaze", "pupil", "lsl" …
 [[tracker]]
 name = "eye"
 protocol = "push"

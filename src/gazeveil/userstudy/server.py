@@ -169,10 +169,10 @@ def study_app(desk: Desk, hosts: frozenset[str]) -> Any:
     async def asked(request: Any) -> Any:
         if (no := refused(request)) is not None:
             return no
-        try:
-            answer = await asyncio.to_thread(ways[request.path_params["way"]], await _body(request))
-        except KeyError:
+        if (way := ways.get(request.path_params["way"])) is None:
             return PlainTextResponse("nothing there", 404, headers=HEADERS)
+        try:
+            answer = await asyncio.to_thread(way, await _body(request))
         except InputError as error:
             return JSONResponse({"error": error.message, "hint": error.hint}, 400, headers=HEADERS)
         except GazeveilError as error:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings behind baselines and veils: who is still identified, in three ways, and what is left of gaze.
 
-- **linked**: participants are known from raw gaze, and whose protected recording it is is asked (as Wilson 2024).
+- **linked**: participants are known from raw gaze, and one asks whose a protected recording is (as Wilson 2024).
 - **published**: participants are known from the protected recordings, under their names, and raw gaze is asked about
   (as David-John 2022 and 2023: a published data set, and an attacker who records someone).
 - **both**: participants are known from protected recordings of some sessions, and asked about in those of another.

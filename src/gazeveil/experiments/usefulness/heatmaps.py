@@ -194,8 +194,7 @@ def refreshed(old: Found, new: Found) -> Found:
 
     Raises:
         OptionError: If they are not about the same scenes, participants and noise, or the prior has changed since: it
-        is
-            regressed out of every row, so then all of them must be measured again.
+            is regressed out of every row, so then all of them must be measured again.
     """
     same = replace(new.plan, methods=old.plan.methods) == old.plan
     same = same and (old.gallery, old.split, old.scenes) == (new.gallery, new.split, new.scenes)

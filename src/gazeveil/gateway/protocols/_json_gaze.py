@@ -134,8 +134,8 @@ class JsonFields:
         t: Time.
         x: Across.
         y: Down; up if ``up``.
-        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: the viewing
-            viewing plane's.
+        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: that of the
+            viewing plane.
         second: How much of ``t`` is one second, for example 1000.
         up: Whether y grows upwards: from the bottom edge, or from straight ahead.
     """

@@ -21,7 +21,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._dotnet import Strings, packed
 from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, number
-from gazeveil.gateway.protocols._websocket_text import TextClient, TextServer
+from gazeveil.gateway.protocols._websocket_text import GOING_AWAY, POLICY, TextClient, TextServer
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 
 APP_KEY: Final = "AppKeyDemo"
@@ -141,14 +141,18 @@ class GazePointerSink(GradedSink):
             self._send(_WELCOME)
             self._welcome = True
 
-    def end(self, reason: str, now: float) -> None:
+    def end(self, reason: str, now: float, code: int = POLICY) -> None:
         """Close with the reason: as a text that is no record, which clients print, or as a WebSocket's last word."""
         if self._texts is not None:
-            self._texts.close(reason)
+            self._texts.close(reason, code)
             self._out += self._texts.to_send()
         elif self._strings is not None:
             self._send(f"closed: {reason[:200]}")
         self.ended = True
+
+    def stop(self, reason: str, now: float) -> None:
+        """Say that the gateway stops; a WebSocket's last word says it too."""
+        self.end(reason, now, GOING_AWAY)
 
     def _sample(self, veiled: VeiledSample, now: float) -> None:
         self._point(veiled.x, veiled.y)

@@ -13,7 +13,7 @@ from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
-from gazeveil.gateway.protocols._websocket_text import POLICY, TextClient, TextServer
+from gazeveil.gateway.protocols._websocket_text import GOING_AWAY, POLICY, TextClient, TextServer
 from gazeveil.gateway.sample import RawSample
 
 PATIENCE_S: Final = 10.0
@@ -104,6 +104,10 @@ class WebSocketSink(JsonSink):
         self._texts.close(reason, code)
         self._out += self._texts.to_send()
         self.ended = True
+
+    def stop(self, reason: str, now: float) -> None:
+        """Say that the gateway stops: clients may come again."""
+        self.end(reason, now, GOING_AWAY)
 
     def _send(self, message: bytes) -> None:
         if self._texts.open:

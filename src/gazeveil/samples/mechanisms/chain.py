@@ -22,7 +22,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.compiled import CHUNK
-from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
@@ -100,49 +100,36 @@ class _Chained(ColumnsVeil):
         ]
         self._veils = [member.start(source) for member, source in zip(mechanism.members, self._sources, strict=True)]
 
-    @one_thread
+    @fails_closed
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
-        try:
-            for veil in self._veils:
-                x, y = veil.step(t, x, y)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        for veil in self._veils:
+            x, y = veil.step(t, x, y)
         return x, y
 
-    @one_thread
+    @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
-        try:
-            for veil in self._veils:
-                x, y, z = veil.step3(t, x, y, z)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        for veil in self._veils:
+            x, y, z = veil.step3(t, x, y, z)
         return x, y, z
 
-    @one_thread
+    @fails_closed
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows, to all members."""
         for veil in self._veils:
             veil.pace(now)
 
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
-        self._check_open()
         t, *gaze = as_samples(*columns)
         out = [np.empty(len(t)) for _ in gaze]
-        try:
-            for at in range(0, len(t), CHUNK):  # so that what passes from veil to veil stays in the cache
-                here = slice(at, at + CHUNK)
-                part: tuple[FloatArray, ...] = tuple(column[here] for column in gaze)
-                for veil in self._veils:
-                    part = veil.run(t[here], *part) if len(part) == 2 else veil.run3(t[here], *part)
-                for column, values in zip(out, part, strict=True):
-                    column[here] = values
-        except BaseException as error:
-            self._fail(error)
-            raise
+        for at in range(0, len(t), CHUNK):  # so that what passes from veil to veil stays in the cache
+            here = slice(at, at + CHUNK)
+            part: tuple[FloatArray, ...] = tuple(column[here] for column in gaze)
+            for veil in self._veils:
+                part = veil.run(t[here], *part) if len(part) == 2 else veil.run3(t[here], *part)
+            for column, values in zip(out, part, strict=True):
+                column[here] = values
         return out
 
     @property

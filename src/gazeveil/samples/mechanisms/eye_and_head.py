@@ -23,7 +23,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.gaze_model import HEADS, GazeModel
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
@@ -162,7 +162,7 @@ class EyeAndHeadVeil(Veil):
         """
         if self._shut:
             self._check_open()
-        if not self._door.acquire(False):  # as `alone`, without its price: a live call must be short
+        if not self._door.acquire(False):  # as `fails_closed`, without its price: a live call must be short
             raise self._crowded()
         try:
             return *self._eyes.step(t, x, y), *self._head.step(t, yaw, pitch)
@@ -172,24 +172,21 @@ class EyeAndHeadVeil(Veil):
         finally:
             self._door.release()
 
+    @fails_closed
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples of gaze without the head; the same as stepping through them."""
         nowhere = np.full(np.shape(t), math.nan)
         return self.run_both(t, x, y, nowhere, nowhere)[:2]
 
-    @one_thread
+    @fails_closed
     def run_both(
         self, t: FloatArray, x: FloatArray, y: FloatArray, yaw: FloatArray, pitch: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Take many samples of gaze and head at once; the same as stepping through them."""
-        try:
-            self._check_open()
-            t, x, y, yaw, pitch = as_samples(t, x, y, yaw, pitch)
-            return *self._eyes.run(t, x, y), *self._head.run(t, yaw, pitch)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        t, x, y, yaw, pitch = as_samples(t, x, y, yaw, pitch)
+        return *self._eyes.run(t, x, y), *self._head.run(t, yaw, pitch)
 
+    @fails_closed
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows, to both."""
         self._eyes.pace(now)

@@ -24,7 +24,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, fails_closed
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, in_microseconds, moment, moments
@@ -173,7 +173,7 @@ class _Ticking(ColumnsVeil):
         self._pause = max(self._pause, last + max(before, self._apart) + 1, begun + before + 1)
         self._recent = [NEVER] * (changed.ticks - 1) + [last]
 
-    @one_thread
+    @fails_closed
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
         wall = in_microseconds(now)
@@ -181,13 +181,13 @@ class _Ticking(ColumnsVeil):
             self._anchor_wall = wall
         self._wall = max(self._wall, wall)
 
-    @one_thread
+    @fails_closed
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         shown_x, shown_y = self._take(t, x, y)
         return shown_x, shown_y
 
-    @one_thread
+    @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         shown_x, shown_y, shown_z = self._take(t, x, y, z)
@@ -201,18 +201,12 @@ class _Ticking(ColumnsVeil):
     def _take(self, t: float, *point: float) -> tuple[float, ...]:
         if len(point) != len(self._held):
             raise self._wrong_axes(len(point))
-        if self._shut:
-            self._check_open()
-        try:
-            now = moment(self._numbers, t)
-            if not all(map(math.isfinite, point)):
-                self._numbers[_MISSING if any(map(math.isnan, point)) else _NOT_FINITE] += 1
-                point = self._held
-            if now >= self._due():
-                self._release(now, point)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        now = moment(self._numbers, t)
+        if not all(map(math.isfinite, point)):
+            self._numbers[_MISSING if any(map(math.isnan, point)) else _NOT_FINITE] += 1
+            point = self._held
+        if now >= self._due():
+            self._release(now, point)
         return self._held
 
     def _release(self, now: int, point: tuple[float, ...]) -> None:
@@ -264,23 +258,18 @@ class _Ticking(ColumnsVeil):
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
         if len(columns) != 1 + len(self._held):
             raise self._wrong_axes(len(columns) - 1)
-        self._check_open()
-        try:
-            t, *gaze = as_samples(*columns)
-            now, points = moments(self._numbers, t), np.stack(gaze, axis=1)
-            there = np.asarray(np.isfinite(points).all(axis=1))
-            missing = np.isnan(points).any(axis=1)
-            self._numbers[_MISSING] += np.count_nonzero(missing)
-            self._numbers[_NOT_FINITE] += np.count_nonzero(~there & ~missing)
-            chosen, shown, at = [], [self._held], 0
-            while (at := max(at, int(np.searchsorted(now, self._due())))) < len(now):
-                self._release(int(now[at]), tuple(points[at].tolist()) if there[at] else self._held)
-                chosen.append(at)
-                shown.append(self._held)
-                at += 1
-        except BaseException as error:
-            self._fail(error)
-            raise
+        t, *gaze = as_samples(*columns)
+        now, points = moments(self._numbers, t), np.stack(gaze, axis=1)
+        there = np.asarray(np.isfinite(points).all(axis=1))
+        missing = np.isnan(points).any(axis=1)
+        self._numbers[_MISSING] += np.count_nonzero(missing)
+        self._numbers[_NOT_FINITE] += np.count_nonzero(~there & ~missing)
+        chosen, shown, at = [], [self._held], 0
+        while (at := max(at, int(np.searchsorted(now, self._due())))) < len(now):
+            self._release(int(now[at]), tuple(points[at].tolist()) if there[at] else self._held)
+            chosen.append(at)
+            shown.append(self._held)
+            at += 1
         which = np.searchsorted(np.array(chosen, dtype=np.int64), np.arange(len(now)), side="right")
         return [np.array(column)[which] for column in zip(*shown, strict=True)]
 

@@ -14,7 +14,7 @@ from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples, positive
-from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, one_thread
+from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
@@ -101,7 +101,7 @@ class _Rotating(ColumnsVeil):
         self._wall: float | None = None
         self._veil: Veil | None = None
 
-    @one_thread
+    @fails_closed
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows: neither turns nor what is released in them may come faster by it."""
         if self._wall is None and self._veil is not None:  # of a stream that moved here: take its turn as begun now
@@ -110,27 +110,17 @@ class _Rotating(ColumnsVeil):
         if self._veil is not None:
             self._veil.pace(now)
 
-    @one_thread
+    @fails_closed
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
-        try:
-            self._check_open()
-            now = moment(self._numbers, t)
-            return self._turn(now).step(now / 1e6, x, y)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        now = moment(self._numbers, t)
+        return self._turn(now).step(now / 1e6, x, y)
 
-    @one_thread
+    @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
-        try:
-            self._check_open()
-            now = moment(self._numbers, t)
-            return self._turn(now).step3(now / 1e6, x, y, z)
-        except BaseException as error:
-            self._fail(error)
-            raise
+        now = moment(self._numbers, t)
+        return self._turn(now).step3(now / 1e6, x, y, z)
 
     @property
     def faults(self) -> Faults:
@@ -140,23 +130,18 @@ class _Rotating(ColumnsVeil):
         return Faults(int(self._numbers[RAN_BACK]), *(one + two for one, two in zip(past, present[1:], strict=True)))
 
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
-        self._check_open()
         t, *gaze = as_samples(*columns)
         out = [np.empty(len(t)) for _ in gaze]
-        try:
-            now = moments(self._numbers, t)
-            at = 0
-            while at < len(now):
-                veil = self._turn(int(now[at]))
-                end = len(now) if self._is_early() else int(np.searchsorted(now, self._until))
-                part: list[FloatArray] = [now[at:end] / 1e6, *(column[at:end] for column in gaze)]
-                shown = veil.run(*part) if len(gaze) == 2 else veil.run3(*part)
-                for column, values in zip(out, shown, strict=True):
-                    column[at:end] = values
-                at = end
-        except BaseException as error:
-            self._fail(error)
-            raise
+        now = moments(self._numbers, t)
+        at = 0
+        while at < len(now):
+            veil = self._turn(int(now[at]))
+            end = len(now) if self._is_early() else int(np.searchsorted(now, self._until))
+            part: list[FloatArray] = [now[at:end] / 1e6, *(column[at:end] for column in gaze)]
+            shown = veil.run(*part) if len(gaze) == 2 else veil.run3(*part)
+            for column, values in zip(out, shown, strict=True):
+                column[at:end] = values
+            at = end
         return out
 
     def _turn(self, now: int) -> Veil:

@@ -46,9 +46,9 @@ def participants_for(
     """Return how many participants find a difference of d with the wanted power; nothing if ten thousand do not."""
     low, high = 2, 2
     while power(d, high, comparisons=comparisons, level=level, ranks=ranks) < wanted:
-        low, high = high, high * 2
-        if high > MOST_PEOPLE:
+        if high == MOST_PEOPLE:
             return None
+        low, high = high, min(high * 2, MOST_PEOPLE)
     while low < high:
         middle = (low + high) // 2
         if power(d, middle, comparisons=comparisons, level=level, ranks=ranks) < wanted:

@@ -35,11 +35,6 @@ class Identification(Family):
         """Return recognisers, alone and with every attack."""
         return [*RECOGNISERS.names(), *(f"{one}+{attack}" for one in RECOGNISERS.names() for attack in ATTACKS.names())]
 
-    def knows(self, name: str) -> bool:
-        """Whether it is a recogniser, perhaps with an attack."""
-        who, _, attack = name.partition("+")
-        return who in RECOGNISERS and (not attack or attack in ATTACKS)
-
     def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return a recogniser, perhaps with an attack; options are those of the recogniser."""
         who, _, attack = name.partition("+")

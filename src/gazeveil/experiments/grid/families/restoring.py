@@ -36,11 +36,6 @@ class Restoring(Family):
         """Return veiled gaze as it is, and every attack."""
         return [_NAME, *(f"{_NAME}+{attack}" for attack in ATTACKS.names())]
 
-    def knows(self, name: str) -> bool:
-        """Whether it is restoring, perhaps by an attack."""
-        first, _, attack = name.partition("+")
-        return first == _NAME and (not attack or attack in ATTACKS)
-
     def question(self, name: str, options: Mapping[str, Any]) -> Question:
         """Return one of them."""
         attack = name.partition("+")[2]
