@@ -11,8 +11,10 @@ import pytest
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import (
+    BELIEVED,
     DOUBTED,
     PICTURE_KINDS,
+    PICTURE_WEIGHT,
     PLAIN_KINDS,
     Plane,
     directions,
@@ -130,7 +132,9 @@ def test_all_means_are_positive_maps_of_mass_1_and_weights_add_up():
         assert model.mean.min() > 0
         assert model.mean.sum() == pytest.approx(1)
     assert mean_of(models).sum() == pytest.approx(1)
-    assert sum(model.weight for model in models if model.pictured) == pytest.approx(picture_weight(bright_spot()))
+    assert sum(model.weight for model in models if model.pictured) == pytest.approx(
+        picture_weight(bright_spot()) * BELIEVED / PICTURE_WEIGHT
+    )
 
 
 def test_where_many_numbers_are_measured_pictures_and_weak_variation_are_believed_less():
@@ -141,7 +145,7 @@ def test_where_many_numbers_are_measured_pictures_and_weak_variation_are_believe
 
     assert share(many, lambda model: True) == pytest.approx(1)
     assert share(many, lambda model: model.pictured) == pytest.approx(
-        DOUBTED * share(few, lambda model: model.pictured)
+        DOUBTED / BELIEVED * share(few, lambda model: model.pictured)
     )
     weak = [
         share(models, lambda model: not model.pictured and model.kind[0] < 1)

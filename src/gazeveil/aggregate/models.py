@@ -51,8 +51,9 @@ CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
-DOUBTED = 0.3
-"""What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
+BELIEVED, DOUBTED = 0.97, 0.27
+"""How likely a predicted map is taken to be where few numbers are measured, which noise would turn against the right
+picture now and then, and where many are: those can tell, and a wrong picture then costs little (decision 172)."""
 
 _ROOT = 0.7
 _MOVED = 0.1
@@ -283,7 +284,7 @@ def picture_weight(saliency: Saliency | None) -> float:
 
 def models_of(plane: Plane, saliency: Saliency | None, *, many: bool = False) -> tuple[Model, ...]:
     """Return all models, for few numbers or for many, those of a picture last."""
-    weight = picture_weight(saliency) * (DOUBTED if many else 1.0)
+    weight = picture_weight(saliency) * (DOUBTED if many else BELIEVED) / PICTURE_WEIGHT
     found = [_weighed(model, 1 - weight) for model in plain_models(plane, many=many)]
     if saliency is not None:
         found += [_weighed(model, weight) for model in pictured_models(plane, saliency, many=many)]

@@ -141,11 +141,7 @@ def point_of(told: object) -> Point:
 
 
 def moment_of(title: str, told: object, second: float = 1.0) -> float:
-<<<<<<< HEAD
     """Return when a sample was made, in seconds; ``second`` is how many of the given units make one.
-=======
-    """Return when a sample was made, in seconds; ``second`` is how much of what it says makes one.
->>>>>>> mends
 
     Raises:
         WireError: If that is no time.

@@ -1,10 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 """What the decoder is shown in training: new participants in every step, on many viewing planes.
-=======
-"""What the decoder is shown in training: participants resampled at every step, on many viewing planes.
->>>>>>> mends
 
 Half of what it sees are viewers of public pictures as they were. In a third a part of their gaze goes to the middle, as
 on web pages or with a poor tracker, so that it learns to leave the prior alone. The rest are made scenes of a few
@@ -42,19 +38,11 @@ _SPOTS, _CENTRED = 0.12, 0.32
 _RESAMPLED = 0.6
 _MOST_SPOTS, _SPOT_LOOKS, _MIDDLE_LOOKS = 8, 12, 10
 _EVERYBODY = 60
-<<<<<<< HEAD
 """How many more participants stand for the population where participants can be drawn without end."""
 
 
 class Step(NamedTuple):
     """What one step is about: numbers without noise, and the maps of the same participants and of the population."""
-=======
-"""How many more participants stand for everyone where participants can be drawn without end."""
-
-
-class Step(NamedTuple):
-    """What one step is about: numbers without noise, and the maps of the same participants and of everyone."""
->>>>>>> mends
 
     numbers: torch.Tensor
     same: torch.Tensor

@@ -2,15 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the decoder is trained: what is wrong with its maps, with its intervals, and with what it says of noise.
 
-<<<<<<< HEAD
 Maps should correlate with the population's, differ little from it, and never be worse than the map that is expected:
 what they are worse counts twice. Half widths are the quantile of what maps differ from those of the same participants;
 what two draws of noise make of the same participants says what noise does.
-=======
-Maps should correlate with everyone's, differ little from it, and never be worse than the map that is expected: what
-they are worse counts twice. Half widths are the quantile of what maps differ from those of the same participants; what
-two draws of noise make of the same participants says what noise does.
->>>>>>> mends
 """
 
 from __future__ import annotations
