@@ -31,7 +31,7 @@ from gazeveil.types import FloatArray
 
 _BETWEEN_GAINS = 0.07
 """How far the gain may lie from the nearest one that was weighed, as a part of it."""
-_NEGLIGIBLE = 0.02
+_NEGLIGIBLE = 0.005
 _MOST_PICTURED = 0.88
 """The largest weight of a map that follows a picture beside a learned one that does not: both err, not in the same way,
 and the mean of the two errs less even where the picture is right (decision 172)."""
