@@ -15,6 +15,7 @@ import pytest
 
 from gazeveil import Corpus
 from gazeveil.cli.audit import find_subjects
+from gazeveil.errors import GazeveilError
 from gazeveil.privacy.audit.subject import SUBJECTS
 from gazeveil.release import sources
 from gazeveil.release.plan import PRODUCTS
@@ -80,3 +81,14 @@ def test_the_documents_of_each_product_are_complete(product: tuple[Release, Path
     assert f"docs/proofs/{release.measurement.proof}.md" in (folder / "evidence.html").read_text()
     entry: Any = json.loads((folder / "registry-entry.json").read_text())
     jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER).validate(entry)
+
+
+def test_each_product_carries_its_domain_its_distance_and_what_a_distance_costs(product: tuple[Release, Path]) -> None:
+    measurement = product[0].measurement
+    guarantee = measurement.guarantee
+    assert measurement.domain.study == measurement.study
+    assert (measurement.distance.unit, measurement.distance.neighbours) == (guarantee.unit, guarantee.neighbours)
+    assert measurement.loss() == guarantee
+    assert measurement.loss(2) == guarantee.for_group(2)
+    with pytest.raises(GazeveilError):
+        measurement.loss(0)

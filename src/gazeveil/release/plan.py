@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one path of every release: declare, plan, charge, touch data, noise, decode.
 
-A `Measurement` is a mechanism that has met a declared study: it knows its guarantee and its input domain, and it owns
-kernel, bound and noise. A `Plan` shows all that can be known before the charge and holds nothing private.
-`Plan.release` charges, and only then opens the corpus.
+A `Measurement` is a mechanism that has met a declared study: it knows its guarantee, its input domain, its distance
+between inputs and what a distance costs, and it owns kernel, bound and noise. A `Plan` shows all that can be known
+before the charge and holds nothing private. `Plan.release` charges, and only then opens the corpus.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
+from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.conforming import UNREADABLE
@@ -51,6 +52,14 @@ _LONGEST = 300
 
 Data: TypeAlias = Corpus | FeatureTable | pl.DataFrame | Path | str | Source
 """Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far apart two inputs are: by how many changes of the protected unit."""
+
+    unit: ProtectedUnit
+    neighbours: Neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +111,15 @@ class Measurement(ABC):
     @abstractmethod
     def domain(self) -> Domain:
         """Which data it takes."""
+
+    @property
+    def distance(self) -> Distance:
+        """How it measures the distance between inputs."""
+        return Distance(self.guarantee.unit, self.guarantee.neighbours)
+
+    def loss(self, changes: int = 1) -> Guarantee:
+        """Return what is guaranteed between inputs that differ by this many changes: the stability map."""
+        return self.guarantee.for_group(changes)
 
     @abstractmethod
     def recipe(self) -> dict[str, Any]:
