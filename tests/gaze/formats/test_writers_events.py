@@ -248,6 +248,7 @@ def test_written_again_an_eyelink_file_does_not_grow(tmp_path: Path) -> None:
         ({"kind": "message", "onset": 10.0, "text": "two\nlines"}, "no line for"),
         ({"kind": "message", "onset": -1.0, "text": "early"}, "no line for"),
         ({"kind": "fixation", "eye": "left", "onset": 10.0}, "no line for"),
+        ({"kind": "fixation", "eye": "left", "onset": None, "offset": 10.1}, "no line for"),
         ({"kind": "fixation", "eye": "both", "onset": 10.0, "offset": 10.1}, "of both eyes together"),
         ({"kind": "fixation", "eye": "left", "onset": 10.0, "offset": 10.1, "amplitude": 1.0}, "details of events"),
         ({"kind": "blink", "eye": "left", "onset": 10.0, "offset": 10.1, "source": "ivt"}, "by which detector"),
