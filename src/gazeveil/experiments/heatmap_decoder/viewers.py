@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.experiments.picture_model.pictures import COLUMNS
+from gazeveil.experiments.picture_model.pictures import fixations_of, listed_in
 from gazeveil.experiments.usefulness._heatmap_scenes import PLANE, Split, Viewer, simulated
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.types import Float32Array, FloatArray
@@ -48,19 +47,11 @@ def read_looks(folder: Path, often: float) -> Looks:
     Raises:
         InputError: If something is missing or makes no sense.
     """
-    table = folder / "fixations.csv"
-    if not table.is_file():
-        raise InputError(f"{folder} has no fixations.csv", hint=f"a table with the columns {', '.join(COLUMNS)}")
-    rows = pl.read_csv(table, schema_overrides={"image": pl.String, "viewer": pl.String})
-    if missing := [name for name in COLUMNS if name not in rows.columns]:
-        raise InputError(f"{table} has no column {missing[0]!r}, only {', '.join(rows.columns)}")
-    listed = folder / "held_out.txt"
-    kept = set(listed.read_text(encoding="utf-8").split("\n")) if listed.is_file() else set()
-    found = []
-    for (name,), part in rows.sort("image").group_by("image", maintain_order=True):
+    kept, found = listed_in(folder) or set(), []
+    for name, part in fixations_of(folder):
         if name in kept:
             continue
-        path = folder / "images" / str(name)
+        path = folder / "images" / name
         if not path.is_file():
             raise InputError(f"there is no picture {path}", hint="names in fixations.csv are those of files in images")
         height, width = read_pixels(path).shape[:2]

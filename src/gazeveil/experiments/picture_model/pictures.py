@@ -8,6 +8,7 @@ pictures that are kept out of training are chosen by a seed, or listed in ``held
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -59,26 +60,37 @@ def read_set(folder: Path, *, held_share: float, seed: int) -> PictureSet:
     Raises:
         InputError: If something is missing or makes no sense.
     """
-    table = folder / "fixations.csv"
-    if not table.is_file():
-        raise InputError(f"{folder} has no fixations.csv", hint=f"a table with the columns {', '.join(COLUMNS)}")
-    looks = pl.read_csv(table, schema_overrides={"image": pl.String, "viewer": pl.String})
-    if missing := [name for name in COLUMNS if name not in looks.columns]:
-        raise InputError(f"{table} has no column {missing[0]!r}, only {', '.join(looks.columns)}")
-    found = [
-        _looked(folder / "images" / name, part)
-        for (name,), part in looks.sort("image").group_by("image", maintain_order=True)
-    ]
-    listed = folder / "held_out.txt"
-    if listed.is_file():
-        kept = set(listed.read_text(encoding="utf-8").split("\n"))
-    else:
+    found = [_looked(folder / "images" / name, part) for name, part in fixations_of(folder)]
+    kept = listed_in(folder)
+    if kept is None:
         order = np.random.default_rng(seed).permutation(len(found))
         kept = {found[place].name for place in order[: round(held_share * len(found))]}
     trained = tuple(each for each in found if each.name not in kept)
     if not trained:
         raise InputError(f"{folder} has no picture to train on")
     return PictureSet(folder.name, trained, tuple(each for each in found if each.name in kept))
+
+
+def fixations_of(folder: Path) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the fixations of each picture of a set, in the order of the pictures' names.
+
+    Raises:
+        InputError: If there is no table, or a column is missing.
+    """
+    table = folder / "fixations.csv"
+    if not table.is_file():
+        raise InputError(f"{folder} has no fixations.csv", hint=f"a table with the columns {', '.join(COLUMNS)}")
+    looks = pl.read_csv(table, schema_overrides={"image": pl.String, "viewer": pl.String})
+    if missing := [name for name in COLUMNS if name not in looks.columns]:
+        raise InputError(f"{table} has no column {missing[0]!r}, only {', '.join(looks.columns)}")
+    for (name,), part in looks.sort("image").group_by("image", maintain_order=True):
+        yield str(name), part
+
+
+def listed_in(folder: Path) -> set[str] | None:
+    """Return the pictures that a set lists as held out; None where it lists none."""
+    listed = folder / "held_out.txt"
+    return set(listed.read_text(encoding="utf-8").split("\n")) if listed.is_file() else None
 
 
 def _looked(path: Path, fixations: pl.DataFrame) -> Looked:
