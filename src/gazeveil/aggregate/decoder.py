@@ -12,14 +12,14 @@ scaling leave unknown, o a known offset, and noise of known law. All of it is po
 3. How uncertain that is comes from the same posterior: what the noise hides, what the models shrink towards the mean,
    and that these observers' map is not each participant's.
 
-Where a trained decoder (`gazeveil.aggregate.learned`) says what the map is if it follows no picture, that takes the
-place of all models without one; the evidence weighs it against those that follow the picture.
+Where trained decoders (`gazeveil.aggregate.learned`) know releases like the one at hand, they say what the map is, and
+models only say how likely it is that gaze follows a picture.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,11 @@ from gazeveil.types import FloatArray
 
 _BETWEEN_GAINS = 0.07
 """How far the gain may lie from the nearest one that was weighed, as a part of it."""
-_NEGLIGIBLE = 0.005
-_MOST_PICTURED = 0.88
-"""The largest weight of a map that follows a picture beside a learned one that does not: both err, not in the same way,
-and the mean of the two errs less even where the picture is right (decision 172)."""
+NEGLIGIBLE = 0.005
+"""What is less likely than this is left out."""
+_MOST_PICTURED = 0.95
+"""The largest weight of a map that follows a picture beside one that does not: both err, not in the same way, and the
+mean of the two errs less even where the picture is right (decisions 172 and 174)."""
 _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
 _WIDEST_LOG_VARIANCE = 3.0
@@ -145,35 +146,32 @@ class Decoder:
         apart = seen.expected - channel.offset @ channel.features
         self._expected = np.matmul(self._vectors, apart[:, :, None])[:, :, 0]
 
-    def decode(self, measured: FloatArray, plain: Decoded | None = None) -> Decoded:
-        """Return the map that the measured numbers suggest.
-
-        Args:
-            measured: z.
-            plain: The map if it follows no picture, where that is known better than from the models.
-        """
+    def decode(self, measured: FloatArray) -> Decoded:
+        """Return the map that the measured numbers suggest."""
         chances = self._weigh(measured)
         by_model = chances.sum(axis=(1, 2))
-        pictured = float(by_model[[model.pictured for model in self.models]].sum())
-        if plain is not None and pictured < _NEGLIGIBLE:
-            return replace(plain, picture_share=pictured)
         groups: dict[tuple[bool, Kind], list[int]] = {}
         for place, model in enumerate(self.models):
-            if model.pictured or plain is None:
-                groups.setdefault((model.pictured, model.kind), []).append(place)
+            groups.setdefault((model.pictured, model.kind), []).append(place)
         weights = {group: float(by_model[places].sum()) for group, places in groups.items()}
-        least = min(_NEGLIGIBLE, max(weights.values()))
+        least = min(NEGLIGIBLE, max(weights.values()))
         found = [
             self._found(measured, chances[groups[group]], groups[group], weight)
             for group, weight in weights.items()
             if weight >= least
         ]
-        drawn = self._drawn(found, pictured)
-        return drawn if plain is None else _averaged(drawn, plain, pictured)
+        return self._drawn(found, self._pictured(by_model))
+
+    def pictured(self, measured: FloatArray) -> float:
+        """Return how likely it is that the map follows a picture, given z."""
+        return self._pictured(self.chances(measured))
 
     def chances(self, measured: FloatArray) -> FloatArray:
         """Return how likely each model is, given z."""
         return np.asarray(self._weigh(measured).sum(axis=(1, 2)))
+
+    def _pictured(self, by_model: FloatArray) -> float:
+        return float(by_model[[model.pictured for model in self.models]].sum())
 
     def _weigh(self, measured: FloatArray) -> FloatArray:
         """Return how likely each model, each gain and each variance of the noise are, given z."""
@@ -258,7 +256,7 @@ def from_learned(plane: Plane, learned: Learned, mean: FloatArray, observers: in
     )
 
 
-def _averaged(pictured: Decoded, plain: Decoded, share: float) -> Decoded:
+def averaged(pictured: Decoded, plain: Decoded, share: float) -> Decoded:
     """Return the average of a map that follows a picture, as likely as a share says, and of one that does not."""
     weight = min(share, _MOST_PICTURED)
     off = share * (1 - weight) ** 2 + (1 - share) * weight**2

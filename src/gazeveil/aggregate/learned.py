@@ -1,45 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder that was trained: from the noisy picture that bumps release to a map of gaze.
+"""Decoders that were trained: from noisy numbers to a map of gaze, by networks that have learnt what such maps are.
 
-The noisy numbers of `bumps` lie on a lattice, so they are a picture of low resolution under even noise. A small
-network of convolutions has learnt from public recordings (docs/reference/heatmap-decoder.md) what maps of gaze look
-like. It says on the same lattice by which factor each place differs from the map that is expected, how far the map of
-the same participants may be from it, what fresh noise would do, and whether there is a hot spot. Pictures are unknown
-to it. It is post-processing: it sees the noisy numbers and public facts, and was fitted to no data of the release.
+The noisy numbers of `bumps` lie on a lattice, so they are a picture of low resolution under even noise. What the few
+numbers of `modes` suggest under each kind of variation are pictures, too. A network of convolutions
+(`gazeveil.aggregate.network`) has learnt from public recordings (docs/reference/heatmap-decoder.md) what maps of gaze
+look like: one for each strategy where no picture of the stimulus is known, and one for `bumps` where it is. It says on
+the lattice by which factor each place differs from the map that is expected, how far the map of the same participants
+may be from it, what fresh noise would do, and whether there is a hot spot. It is post-processing: it sees the noisy
+numbers and public facts, and was fitted to no data of the release.
 
-What it was trained on has limits: `knows` says where they are. Beyond them `gazeveil.aggregate.decoder` decodes.
+What a network was trained on has limits: `Trained.knows` says where they are. Beyond them
+`gazeveil.aggregate.decoder` decodes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.map_view import bumps_along, lattice_of
 from gazeveil.aggregate.models import Plane
+from gazeveil.aggregate.network import digest, shipped
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.types import Float32Array, FloatArray
 
-NAME = "heatmap decoder 1"
-STEPS = (1, 2, 4, 8, 1, 2, 4, 1)
-"""How far apart the nine places are that each block's convolution looks at."""
+NAME = "heatmap decoder 2"
 
 BLURS_DEG = (0.8, 1.5)
 CELLS_DEG = (0.7, 1.4)
 SIDES_DEG = (12.0, 52.0)
-NOISES = (0.0115, 0.7)
-OBSERVERS = (5, 600)
-"""Blurs, sizes of cells, sides of the viewing plane, noise of each number and numbers of participants that it was
-trained on: 8 to 450 participants at ε = 1."""
+"""Blurs, sizes of cells and sides of the viewing plane that all networks were trained on."""
 
-_ACROSS = 6
-"""Which of the pictures that the network looks at says how far across a place is."""
+LEAST_APART = 1e-4
+"""How far the numbers of a picture's map must be from usual ones for it to say anything."""
 LEAST = 0.02
 """The least gaze of a cell that logarithms are taken of, where an even map has 1."""
 _HALF, _NOISE = (-6.0, 4.0), (-8.0, 4.0)
@@ -47,10 +45,6 @@ WIDE, NARROW, SMALL = 0.5, 0.3, 0.02
 """Where training began: half widths and noise of a cell, in parts of the root of what it has."""
 SHARP, HOT = 3.0, 4.0
 """How fast odds of a hot spot may change, and how many times the gaze of an even map it has."""
-_DOUBT = 1.0
-"""By how much the logarithm of the odds of a hot spot is lowered: in sets unlike the others too many were called."""
-_NARROWED = 0.85
-"""What is left of the intervals: in training they were to cover 96 % of cells, to be safe where scenes are unlike."""
 NORMAL = 1.96
 """The network gives half of an interval; this many standard deviations are that."""
 
@@ -72,156 +66,243 @@ class Learned:
     hot: FloatArray
 
 
-def knows(plane: Plane, observers: int, noise_sd: float) -> bool:
-    """Return whether the network was trained on releases like this one: a matter of public facts."""
-    width, height = plane.cell_deg
-    return (
-        all(_within(each, BLURS_DEG) for each in (plane.blur[0] * height, plane.blur[1] * width))
-        and all(_within(each, CELLS_DEG) for each in (width, height))
-        and all(_within(each, SIDES_DEG) for each in (width * plane.grid.columns, height * plane.grid.rows))
-        and _within(noise_sd, NOISES)
-        and _within(observers, OBSERVERS)
-    )
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is public about a release.
 
-
-def decoded(plane: Plane, numbers: FloatArray, mean: FloatArray, observers: int, noise_sd: float) -> Learned:
-    """Return what the network makes of noisy numbers.
-
-    Args:
+    Attributes:
         plane: The cells and their blur.
-        numbers: What bumps saw, averaged over participants whose numbers have length 1; row by row.
-        mean: The blurred map that is expected, of mass 1.
         observers: How many participants there are.
         noise_sd: Standard deviation of each number's noise.
     """
-    logs = np.log(np.maximum(mean * len(mean), LEAST)).reshape(plane.grid.shape)
-    said = network().answer(seen(plane, numbers, logs, mean, observers, noise_sd))
-    down, across = _between(plane).to_cells
-    factor, half, noise, hot = (down @ each @ across.T for each in said.astype(np.float64))
-    raised = np.exp(logs + factor - (logs + factor).max())
-    found = raised / raised.sum()
-    even = found * found.size
-    size = WIDE * np.sqrt(even) + SMALL
-    chance = SHARP * hot + 2 * np.log(np.maximum(even, 1e-3) / HOT) - _DOUBT
-    return Learned(
-        map=found.ravel(),
-        noise_sd=(NARROW * size * np.exp(np.clip(noise, *_NOISE)) / found.size).ravel(),
-        error_sd=(_NARROWED / NORMAL * size * np.exp(np.clip(half, *_HALF)) / found.size).ravel(),
-        hot=(1 / (1 + np.exp(-np.clip(chance, -50, 50)))).ravel(),
+
+    plane: Plane
+    observers: int
+    noise_sd: float
+
+    @property
+    def blur_deg(self) -> float:
+        """The mean blur in degrees."""
+        width, height = self.plane.cell_deg
+        return (self.plane.blur[0] * height + self.plane.blur[1] * width) / 2
+
+    def numbers(self) -> tuple[float, float, float]:
+        """Return how much noise, how many participants and how much blur there are, as a network sees it."""
+        return math.log(self.noise_sd / 0.1), math.log(self.observers / 30) / 2, self.blur_deg - 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A network, what it was trained on, and what is made of its answers.
+
+    Attributes:
+        file: Its weights.
+        noises: The least and the most noise of each number.
+        observers: The fewest and the most participants.
+        counts: The fewest and the most numbers, where that is not a matter of the viewing plane.
+        narrowed: What is left of its intervals: in training they were to cover 96 % of cells, to be safe where scenes
+            are unlike.
+        doubt: By how much the logarithm of the odds of a hot spot is lowered: in sets unlike the others too many were
+            called.
+        power: How much further than it says the map goes from the one that is expected.
+    """
+
+    file: str
+    noises: tuple[float, float]
+    observers: tuple[int, int]
+    counts: tuple[int, int] | None = None
+    narrowed: float = 0.85
+    doubt: float = 1.0
+    power: float = 1.0
+
+    def knows(self, facts: Facts, count: int) -> bool:
+        """Return whether it was trained on this many numbers of releases like this one: a matter of public facts."""
+        plane = facts.plane
+        width, height = plane.cell_deg
+        return (
+            all(_within(each, BLURS_DEG) for each in (plane.blur[0] * height, plane.blur[1] * width))
+            and all(_within(each, CELLS_DEG) for each in (width, height))
+            and all(_within(each, SIDES_DEG) for each in (width * plane.grid.columns, height * plane.grid.rows))
+            and _within(facts.noise_sd, self.noises)
+            and _within(facts.observers, self.observers)
+            and (self.counts is None or _within(count, self.counts))
+        )
+
+    def said(self, facts: Facts, pictures: Float32Array, mean: FloatArray) -> Learned:
+        """Return what it says of pictures, where a map is expected."""
+        plane = facts.plane
+        down, across = between(plane).to_cells
+        answers = shipped(self.file).answer(pictures).astype(np.float64)
+        factor, half, noise, hot = (down @ each @ across.T for each in answers)
+        raised = _logs(mean).reshape(plane.grid.shape) + self.power * factor
+        found = np.exp(raised - raised.max())
+        found /= found.sum()
+        even = found * found.size
+        size = WIDE * np.sqrt(even) + SMALL
+        chance = SHARP * hot + 2 * np.log(np.maximum(even, 1e-3) / HOT) - self.doubt
+        return Learned(
+            map=found.ravel(),
+            noise_sd=(self.power * NARROW * size * np.exp(np.clip(noise, *_NOISE)) / found.size).ravel(),
+            error_sd=(self.narrowed / NORMAL * size * np.exp(np.clip(half, *_HALF)) / found.size).ravel(),
+            hot=(1 / (1 + np.exp(-np.clip(chance, -50, 50)))).ravel(),
+        )
+
+
+BUMPS = Trained("learned_bumps.npz", noises=(0.0115, 0.7), observers=(5, 600))
+PICTURED = Trained("learned_pictured.npz", noises=(0.0115, 0.45), observers=(5, 600))
+MODES = Trained("learned_modes.npz", noises=(0.05, 0.45), observers=(3, 200), counts=(2, 12), power=1.1)
+
+
+def to_dict(*networks: Trained) -> dict[str, Any]:
+    """Return which networks decode, as plain values: their name, and the digest of each one's weights."""
+    if not networks:
+        return {}
+    return {"decoder": NAME, "decoder_sha256": {each.file: digest(each.file) for each in networks}}
+
+
+def of_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Learned:
+    """Return what the network of bumps makes of noisy numbers, where no picture is known.
+
+    Args:
+        facts: What is public.
+        numbers: What bumps saw, averaged over participants whose numbers have length 1; row by row.
+        mean: The blurred map that is expected, of mass 1.
+    """
+    return BUMPS.said(facts, bumps_pictures(facts, numbers, mean), mean)
+
+
+def of_pictured_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray, plain: FloatArray) -> Learned:
+    """Return what the network of bumps makes of noisy numbers, where a picture is known.
+
+    Args:
+        facts: What is public.
+        numbers: What bumps saw, averaged over participants whose numbers have length 1; row by row.
+        mean: The blurred map that is expected because of the picture, of mass 1.
+        plain: The one that is expected without it.
+    """
+    return PICTURED.said(facts, pictured_pictures(facts, numbers, mean, plain), mean)
+
+
+def of_modes(facts: Facts, view: ModesView, numbers: FloatArray, chances: FloatArray, mean: FloatArray) -> Learned:
+    """Return what the network of modes makes of noisy numbers.
+
+    Args:
+        facts: What is public.
+        view: How the numbers are shown.
+        numbers: The noisy numbers.
+        chances: How likely each kind of variation is, given the numbers.
+        mean: The blurred map that is expected, of mass 1.
+    """
+    return MODES.said(facts, modes_pictures(facts, view, numbers, chances, mean), mean)
+
+
+def bumps_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Float32Array:
+    """Return what the network of bumps looks at where no picture is known: eight pictures on the lattice."""
+    lattice = between(facts.plane)
+    picture = numbers.reshape(lattice.shape)
+    return _stacked(
+        0.2 * picture / float(np.abs(lattice.unit_numbers(mean)).mean()),
+        0.3 * picture / facts.noise_sd,
+        0.5 * lattice.on_lattice(_logs(mean)),
+        *(np.full(lattice.shape, each) for each in facts.numbers()),
+        *lattice.places(),
     )
 
 
-def seen(
-    plane: Plane, numbers: FloatArray, logs: FloatArray, mean: FloatArray, observers: int, noise_sd: float
+def pictured_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray, plain: FloatArray) -> Float32Array:
+    """Return what the network of bumps looks at where a picture is known: twelve pictures on the lattice."""
+    lattice = between(facts.plane)
+    picture = numbers.reshape(lattice.shape)
+    followed, usual = (lattice.unit_numbers(each) for each in (mean, plain))
+    apart = followed - usual
+    length = float(np.linalg.norm(apart))
+    known = length > LEAST_APART
+    along = float(np.sum(picture * apart)) / length if known else 0.0
+    same = (known, along / facts.noise_sd / 10, length * known / facts.noise_sd / 10, *facts.numbers())
+    return _stacked(
+        0.2 * picture / float(np.abs(usual).mean()),
+        0.3 * picture / facts.noise_sd,
+        0.5 * lattice.on_lattice(_logs(mean)),
+        0.5 * lattice.on_lattice(_logs(plain)),
+        *(np.full(lattice.shape, each) for each in same),
+        *lattice.places(),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModesView:
+    """How a few numbers are shown to the network.
+
+    Attributes:
+        answers: By which part of the map that is expected each place differs under a kind of variation, by a linear
+            estimate from the numbers: kinds by rows by columns of the lattice by numbers.
+    """
+
+    answers: FloatArray
+
+
+def modes_pictures(
+    facts: Facts, view: ModesView, numbers: FloatArray, chances: FloatArray, mean: FloatArray
 ) -> Float32Array:
-    """Return what the network looks at: eight pictures on the lattice of bumps."""
-    between = _between(plane)
-    down, across = between.to_lattice
-    rows, columns = len(down), len(across)
-    picture = numbers.reshape(rows, columns)
-    width, height = plane.cell_deg
-    blur = (plane.blur[0] * height + plane.blur[1] * width) / 2
-    expected = between.bumps_down.T @ mean.reshape(plane.grid.shape) @ between.bumps_across
-    usual = float(np.abs(expected / np.linalg.norm(expected)).mean())
-    y, x = np.meshgrid(*((2 * np.arange(count) + 1) / count - 1 for count in (rows, columns)), indexing="ij")
-    facts = (math.log(noise_sd / 0.1), math.log(observers / 30) / 2, blur - 1.1)
-    pictures = (
-        0.2 * picture / usual,
-        0.3 * picture / noise_sd,
-        0.5 * (down @ logs @ across.T),
-        *(np.full((rows, columns), fact) for fact in facts),
-        x,
-        y,
+    """Return what the network of modes looks at: fourteen pictures on the lattice."""
+    lattice = between(facts.plane)
+    same = (*(0.3 * np.log(np.maximum(chances, 1e-4))), *facts.numbers())
+    return _stacked(
+        *(0.5 * np.clip(view.answers @ numbers, -3.0, 6.0)),
+        0.5 * lattice.on_lattice(_logs(mean)),
+        *(np.full(lattice.shape, each) for each in same),
+        *lattice.places(),
     )
+
+
+def _stacked(*pictures: FloatArray) -> Float32Array:
     return np.asarray(pictures, dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Block:
-    """A convolution of nine places, what is made of it in each place, and what of its mean everywhere."""
-
-    step: int
-    around: tuple[Float32Array, Float32Array]
-    here: tuple[Float32Array, Float32Array]
-    everywhere: tuple[Float32Array, Float32Array]
-
-    def added_to(self, values: Float32Array) -> Float32Array:
-        found = np.maximum(_convolved(values, *self.around, self.step), 0)
-        mean = self.everywhere[0] @ found.mean(axis=(1, 2)) + self.everywhere[1]
-        return np.asarray(values + _mixed(found, *self.here) + mean[:, None, None])
+def _logs(map_: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(map_ * len(map_), LEAST)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Network:
-    """The network with its weights.
-
-    Attributes:
-        first: What makes channels of the pictures.
-        blocks: What is added to them, one after the other.
-        last: What is said in the end.
-    """
-
-    first: tuple[Float32Array, Float32Array]
-    blocks: tuple[_Block, ...]
-    last: tuple[Float32Array, Float32Array]
-
-    def answer(self, pictures: Float32Array) -> Float32Array:
-        """Return four pictures of what it says, the mean of what it says of the scene and of its mirror image."""
-        mirrored = pictures[:, :, ::-1].copy()
-        mirrored[_ACROSS] *= -1  # places are where they are
-        return np.asarray((self._said(pictures) + self._said(mirrored)[:, :, ::-1]) / 2)
-
-    def _said(self, pictures: Float32Array) -> Float32Array:
-        values = np.maximum(_convolved(pictures, *self.first, 1), 0)
-        for block in self.blocks:
-            values = block.added_to(values)
-        return _mixed(values, *self.last)
-
-
-@cache
-def network() -> Network:
-    """Return the network that comes with the package."""
-    with files(__package__).joinpath("learned.npz").open("rb") as file, np.load(file) as stored:
-        arrays = {name: stored[name].astype(np.float32) for name in stored.files}
-    return network_of(arrays)
-
-
-def network_of(arrays: dict[str, Float32Array]) -> Network:
-    """Return a network with these weights."""
-
-    def pair(name: str) -> tuple[Float32Array, Float32Array]:
-        return arrays[f"{name}.weight"], arrays[f"{name}.bias"]
-
-    blocks = (
-        _Block(step, pair(f"blocks.{place}.a"), pair(f"blocks.{place}.b"), pair(f"blocks.{place}.p"))
-        for place, step in enumerate(STEPS)
-    )
-    return Network(pair("i"), tuple(blocks), pair("o"))
-
-
-@cache
-def digest() -> str:
-    """Return the SHA-256 of the file with the weights."""
-    return hashlib.sha256(files(__package__).joinpath("learned.npz").read_bytes()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Between:
+class Between:
     """What goes between the cells of a viewing plane and the lattice of bumps, down and across."""
 
+    cells: tuple[int, int]
     to_lattice: tuple[FloatArray, FloatArray]
     to_cells: tuple[FloatArray, FloatArray]
-    bumps_down: FloatArray
-    bumps_across: FloatArray
+    bumps: tuple[FloatArray, FloatArray]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the lattice."""
+        return len(self.to_lattice[0]), len(self.to_lattice[1])
+
+    def on_lattice(self, values: FloatArray) -> FloatArray:
+        """Return values of cells at the places of the lattice."""
+        return np.asarray(self.to_lattice[0] @ values.reshape(self.cells) @ self.to_lattice[1].T)
+
+    def unit_numbers(self, map_: FloatArray) -> FloatArray:
+        """Return what bumps see of a map, of length 1."""
+        seen = self.bumps[0].T @ map_.reshape(self.cells) @ self.bumps[1]
+        return np.asarray(seen / np.linalg.norm(seen))
+
+    def places(self) -> tuple[FloatArray, FloatArray]:
+        """Return how far down and how far across each place is, from -1 to 1."""
+        down, across = np.meshgrid(*((2 * np.arange(count) + 1) / count - 1 for count in self.shape), indexing="ij")
+        return down, across
 
 
 @lru_cache(maxsize=8)
-def _between(plane: Plane) -> _Between:
+def between(plane: Plane) -> Between:
+    """Return what goes between cells and lattice."""
     x, y = prior_of(plane.grid).positions()
     lattice_x, lattice_y = lattice_of(plane.grid)
     across, down = bumps_along(plane.grid)
-    return _Between(
-        (cubic(y, lattice_y), cubic(x, lattice_x)), (cubic(lattice_y, y), cubic(lattice_x, x)), down, across
+    return Between(
+        plane.grid.shape,
+        (cubic(y, lattice_y), cubic(x, lattice_x)),
+        (cubic(lattice_y, y), cubic(lattice_x, x)),
+        (down, across),
     )
 
 
@@ -249,25 +330,6 @@ def cubic(places: FloatArray, wanted: FloatArray) -> FloatArray:
             if beyond:
                 found[row, inside - int(np.sign(beyond))] -= weight * abs(beyond)
     return found
-
-
-def _convolved(values: Float32Array, weights: Float32Array, shift: Float32Array, step: int) -> Float32Array:
-    """Return the sum over nine places, ``step`` apart; beyond the edges there is 0."""
-    channels, rows, columns = values.shape
-    padded = np.pad(values, ((0, 0), (step, step), (step, step)))
-    total = np.repeat(shift[:, None], rows * columns, axis=1)
-    for down in range(3):
-        for across in range(3):
-            part = padded[:, down * step : down * step + rows, across * step : across * step + columns]
-            total += weights[:, :, down, across] @ part.reshape(channels, -1)
-    return total.reshape(-1, rows, columns)
-
-
-def _mixed(values: Float32Array, weights: Float32Array, shift: Float32Array) -> Float32Array:
-    """Return new channels, each a weighted sum of the old ones and a shift."""
-    channels, rows, columns = values.shape
-    mixed = weights.reshape(-1, channels) @ values.reshape(channels, -1) + shift[:, None]
-    return np.asarray(mixed.reshape(-1, rows, columns))
 
 
 def _within(value: float, range_: tuple[float, float]) -> bool:

@@ -45,15 +45,15 @@ PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6
 PICTURE_MANY_KINDS: tuple[Kind, ...] = tuple(product((0.1, 0.3, 0.9, 2.7), (1.3, 2.0)))
 """The same where many numbers are measured: smaller things can be seen then."""
 _PLAIN_FLOOR, PICTURE_FLOOR = 0.2, 0.03
-_PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
+PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
 CENTRE_POWER = 0.62
 """How much of a centre's bump is left where a picture is known: its content draws gaze away."""
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
-BELIEVED, DOUBTED = 0.97, 0.27
+BELIEVED, DOUBTED = 0.97, 0.5
 """How likely a predicted map is taken to be where few numbers are measured, which noise would turn against the right
-picture now and then, and where many are: those can tell, and a wrong picture then costs little (decision 172)."""
+picture now and then, and where many are: those can tell, and a wrong picture then costs little (decisions 172, 174)."""
 
 _ROOT = 0.7
 _MOVED = 0.1
@@ -264,7 +264,7 @@ def pictured_models(plane: Plane, saliency: Saliency, *, many: bool = False) -> 
     """Return the models of a stimulus whose picture is known, all of which follow it, for few numbers or for many."""
     content = saliency.on(plane.grid)
     spectral = saliency.source == SPECTRAL
-    sizes, power = (SIZES, 1.0) if spectral else (_PICTURE_SIZES, CENTRE_POWER)
+    sizes, power = (SIZES, 1.0) if spectral else (PICTURE_SIZES, CENTRE_POWER)
     floor = _PLAIN_FLOOR if spectral else PICTURE_FLOOR
     means = []
     for size in sizes:

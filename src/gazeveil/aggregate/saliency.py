@@ -174,11 +174,11 @@ def _for_reading(values: FloatArray) -> FloatArray:
 
 def shrunk(values: FloatArray, rows: int, columns: int) -> FloatArray:
     """Return the mean of a map, or of a stack of maps, in each cell of another raster over the same viewing plane."""
-    down, across = _shares(values.shape[-2], rows), _shares(values.shape[-1], columns)
+    down, across = shares(values.shape[-2], rows), shares(values.shape[-1], columns)
     return np.asarray(down @ values @ across.T)
 
 
-def _shares(source: int, target: int) -> FloatArray:
+def shares(source: int, target: int) -> FloatArray:
     """Return which part of each target cell each source cell covers, a row a target cell."""
     edges, wanted = np.arange(source + 1) / source, np.arange(target + 1) / target
     upper = np.minimum(wanted[1:, None], edges[None, 1:])

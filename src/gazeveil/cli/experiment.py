@@ -180,7 +180,7 @@ _COMMANDS = (
     ("features", _experiment_features.experiment_features, "--people 20 --seconds 120 --out usefulness"),
     ("veils", _experiment_veils.experiment_veils, "--presets lphu,gaussian-low --quick"),
     ("identify", _experiment_identify.experiment_identify, "--experiment vr --recognisers committee,lda"),
-    ("heatmap-decoder", _experiment_decoder.experiment_heatmap_decoder, "sets --out learned.npz"),
+    ("heatmap-decoder", _experiment_decoder.experiment_heatmap_decoder, "sets --out learned_bumps.npz"),
     ("picture-model", _experiment_picture.experiment_picture_model, "sets --out readout.npz"),
     ("scanpaths", _experiment_scanpaths.experiment_scanpaths, "--veils none,mpmu --people 6 --scenes 2"),
     ("membership", _experiment_datasets.experiment_membership, "--products heatmap --releases 50"),

@@ -5,21 +5,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate import learned
-from gazeveil.aggregate.decoder import Decoded, Decoder, from_learned
+from gazeveil.aggregate.decoder import NEGLIGIBLE, Decoded, Decoder, averaged, from_learned
 from gazeveil.aggregate.design import expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_view import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
-from gazeveil.aggregate.models import Plane, Projected, directions, mean_of, pictured_models, plain_models
+from gazeveil.aggregate.models import Plane, Projected, directions, mean_of, models_of, pictured_models, plain_models
 from gazeveil.aggregate.prior import working_grid
+from gazeveil.aggregate.saliency import SPECTRAL
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, Decodes, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
@@ -86,7 +87,7 @@ class Bumps(_normalised.Normalised):
             "spacing_deg": SPACING_DEG,
             "bound": BOUND,
             "sigma": self.sigma,
-            **({"decoder": learned.NAME, "decoder_sha256": learned.digest()} if _learned(self.task) else {}),
+            **learned.to_dict(*_networks(self.task)),
         }
 
     @property
@@ -117,46 +118,89 @@ def _view(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
     return turn, features, plane.project(plain_models(plane, many=True), features)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Learned:
-    """How bumps are decoded that follow no picture, where releases like this one were learnt from."""
+    """How bumps are decoded where releases like this one were learnt from, and no picture is known.
 
-    task: Task
+    Attributes:
+        facts: What is public.
+        mean: The blurred map that is expected.
+    """
+
+    facts: learned.Facts
+    mean: FloatArray
 
     def decode(self, measured: FloatArray) -> Decoded:
-        plane, observers = plane_of(self.task), self.task.observers
-        mean = mean_of(plain_models(plane))
-        found = learned.decoded(plane, measured, mean, observers, _normalised.noise_sd(self.task))
-        return from_learned(plane, found, mean, observers)
+        found = learned.of_bumps(self.facts, measured, self.mean)
+        return from_learned(self.facts.plane, found, self.mean, self.facts.observers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LearnedPicture:
+    """How they are decoded where a picture is known: one network follows it, one does not, and models weigh the two.
+
+    Attributes:
+        plain: What follows no picture.
+        mean: The blurred map that is expected because of the picture.
+        models: What says how likely it is that gaze follows the picture.
+    """
+
+    plain: _Learned
+    mean: FloatArray
+    models: _ByModels
+
+    def decode(self, measured: FloatArray) -> Decoded:
+        plain, share = self.plain.decode(measured), self.models.pictured(measured)
+        if share < NEGLIGIBLE:
+            return replace(plain, picture_share=share)
+        facts = self.plain.facts
+        found = learned.of_pictured_bumps(facts, measured, self.mean, self.plain.mean)
+        return averaged(from_learned(facts.plane, found, self.mean, facts.observers), plain, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ByModels:
-    """How bumps are decoded else: by models, in fewer numbers; those that follow no picture may have been learnt."""
+    """How bumps are decoded else: by models, in fewer numbers."""
 
     models: Decoder
     turn: FloatArray
-    plain: _Learned | None
 
     def decode(self, measured: FloatArray) -> Decoded:
-        plain = None if self.plain is None else self.plain.decode(measured)
-        return self.models.decode(self.turn @ measured, plain)
+        return self.models.decode(self.turn @ measured)
+
+    def pictured(self, measured: FloatArray) -> float:
+        """Return how likely it is that gaze follows the picture."""
+        return self.models.pictured(self.turn @ measured)
 
 
-def _learned(task: Task) -> bool:
-    """Return whether maps that follow no picture are decoded by what was learnt."""
-    return learned.knows(plane_of(task), task.observers, _normalised.noise_sd(task))
+def _facts(task: Task) -> learned.Facts:
+    return learned.Facts(plane_of(task), task.observers, _normalised.noise_sd(task))
+
+
+def _networks(task: Task) -> tuple[learned.Trained, ...]:
+    """Return what was trained on releases like this one; nothing where models decode."""
+    facts, size = _facts(task), int(bumps_over(plane_of(task).grid).shape[1])
+    pictured = task.saliency is not None and task.saliency.source != SPECTRAL
+    wanted = (learned.BUMPS, learned.PICTURED) if pictured else (learned.BUMPS,)
+    return wanted if all(each.knows(facts, size) for each in wanted) else ()
 
 
 @lru_cache(maxsize=2)
 @one_thread()
 def _decoder(task: Task) -> Decodes:
-    plane = plane_of(task)
-    plain = _Learned(task) if _learned(task) else None
-    if plain is not None and task.saliency is None:
+    networks, facts = _networks(task), _facts(task)
+    if not networks:
+        return _by_models(task)
+    plain = _Learned(facts, mean_of(plain_models(facts.plane)))
+    if learned.PICTURED not in networks:
         return plain
+    return _LearnedPicture(plain, mean_of(models_of(facts.plane, task.saliency)), _by_models(task))
+
+
+def _by_models(task: Task) -> _ByModels:
+    plane = plane_of(task)
     turn, features, projected = _view(plane)
     if task.saliency is not None:
         projected = projected.with_more(plane.project(pictured_models(plane, task.saliency, many=True), features))
     channel = _normalised.channel(task, plane, features, projected)
-    return _ByModels(Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn, plain)
+    return _ByModels(Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn)

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import Channel, Decoder
+from gazeveil.aggregate import learned
+from gazeveil.aggregate.decoder import Channel, Decoded, Decoder, from_learned
 from gazeveil.aggregate.design import CLIP, GAIN, ball, expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import ManyOnGrid, add_features
-from gazeveil.aggregate.models import Plane, directions, mean_of, models_of
+from gazeveil.aggregate.models import PLAIN_KINDS, Plane, directions, mean_of, models_of, plain_projection
 from gazeveil.aggregate.strategies._common import (
     BOUND,
     ball_sensitivity,
@@ -108,7 +109,7 @@ class Modes(Strategy):
         """Return the heatmap, from the noisy integers alone."""
         unit = CLIP / (BOUND * self.task.observers)
         measured = np.asarray(check_size(noisy, self._size) * unit)
-        return estimate(self.task, _decoder(self.task), measured)
+        return estimate(self.task, learned_for(self.task) or _decoder(self.task), measured)
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
@@ -116,7 +117,8 @@ class Modes(Strategy):
             noise: dict[str, Any] = {"noise": "radial", "scale": _scale(self.task)}
         else:
             noise = {"noise": "gaussian", "sigma": _sigma(self.task)}
-        return {"strategy": "modes", "modes": self._size, "bound": BOUND, **noise}
+        decoder = {} if learned_for(self.task) is None else learned.to_dict(learned.MODES)
+        return {"strategy": "modes", "modes": self._size, "bound": BOUND, **noise, **decoder}
 
     @property
     def _size(self) -> int:
@@ -192,3 +194,55 @@ def _decoder(task: Task) -> Decoder:
         radial_scale=reach * CLIP / (task.observers * float(task.epsilon)) if _is_radial(task, count) else None,
     )
     return Decoder(design.plane, models_of(design.plane, task.saliency), channel)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """How modes are decoded that were designed around no picture, where releases like this one were learnt from.
+
+    Attributes:
+        facts: What is public.
+        view: How the numbers are shown to the network.
+        mean: The blurred map that is expected.
+        models: What weighs the kinds of variation.
+    """
+
+    facts: learned.Facts
+    view: learned.ModesView
+    mean: FloatArray
+    models: Decoder
+
+    def decode(self, measured: FloatArray) -> Decoded:
+        """Return the map that the measured numbers suggest."""
+        by_kind = self.models.chances(measured).reshape(-1, len(PLAIN_KINDS)).sum(axis=0)
+        found = learned.of_modes(self.facts, self.view, measured, by_kind, self.mean)
+        return from_learned(self.facts.plane, found, self.mean, self.facts.observers)
+
+
+@lru_cache(maxsize=8)
+@one_thread()
+def learned_for(task: Task) -> Learned | None:
+    """Return how a task's modes are decoded by what was learnt; None where nothing was."""
+    design = _design(task)
+    count = design.modes.shape[1]
+    facts = learned.Facts(design.plane, task.observers, math.sqrt(_noise_variance(task, count)) * CLIP)
+    if task.saliency is not None or not _is_radial(task, count) or not learned.MODES.knows(facts, count):
+        return None
+    return Learned(facts, _view(design, facts), design.mean, _decoder(task))
+
+
+def _view(design: _Design, facts: learned.Facts) -> learned.ModesView:
+    """Return what each kind of variation makes of the numbers, by a linear estimate."""
+    ways = directions(design.plane.grid)
+    seen = design.modes.T @ ways
+    lattice = learned.between(design.plane)
+    plain, answers = plain_projection(design.plane), []
+    for kind in range(len(PLAIN_KINDS)):
+        alike = np.zeros((len(plain.expected) // len(PLAIN_KINDS), len(PLAIN_KINDS)))
+        alike[:, kind] = 1.0
+        _, between, within = plain.moments(alike.ravel())
+        noise = (facts.noise_sd / GAIN) ** 2 * np.eye(len(seen))
+        inner = seen @ (between + within / facts.observers) @ seen.T + noise
+        answer = ways @ np.linalg.solve(inner, seen @ between).T / GAIN / design.mean[:, None]
+        answers.append(np.stack([lattice.on_lattice(column) for column in answer.T], axis=-1))
+    return learned.ModesView(np.stack(answers))

@@ -1,87 +1,107 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The network of `gazeveil.aggregate.learned` for training, in PyTorch. What is shipped runs without it, alike."""
+"""The networks of `gazeveil.aggregate.learned` for training, in PyTorch. What is shipped runs without it, alike."""
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch.nn import functional
 
-from gazeveil.aggregate.learned import HOT, LEAST, NARROW, SHARP, SMALL, STEPS, WIDE, cubic
-from gazeveil.aggregate.map_view import bumps_along, lattice_of
-from gazeveil.aggregate.models import Plane, mean_of, plain_models
-from gazeveil.aggregate.prior import prior_of
+from gazeveil.aggregate.learned import HOT, LEAST, NARROW, SHARP, SMALL, WIDE, between
+from gazeveil.aggregate.models import (
+    BELIEVED,
+    CENTRE_POWER,
+    PICTURE_FLOOR,
+    PICTURE_SIZES,
+    Plane,
+    mean_of,
+    plain_models,
+)
+from gazeveil.aggregate.network import STEPS
+from gazeveil.aggregate.prior import broad
 from gazeveil.aggregate.render import blur_matrix
+from gazeveil.aggregate.saliency import shares
 
-PICTURES, CHANNELS, ANSWERS = 8, 64, 4
+ANSWERS = 4
 
 
 class Raster:
-    """A viewing plane on a device: its cells, its blur and its lattice of bumps."""
+    """A viewing plane on a device: its cells, its blur and its lattice."""
 
     def __init__(self, plane: Plane, device: str) -> None:
-        grid = plane.grid
-        self.rows, self.columns, self.device = grid.rows, grid.columns, device
-        x, y = prior_of(grid).positions()
-        lattice_x, lattice_y = lattice_of(grid)
-        width, height = plane.cell_deg
-        self.blur_deg = (plane.blur[0] * height + plane.blur[1] * width) / 2
-        self.across, self.down = (self._moved(each) for each in bumps_along(grid))
-        self._blur = tuple(
-            self._moved(blur_matrix(size, blur)) for size, blur in zip(grid.shape, plane.blur, strict=True)
+        self.plane, self.device = plane, device
+        self.rows, self.columns = plane.grid.shape
+        lattice = between(plane)
+        self.lattice = lattice.shape
+        self.bumps, self.to_lattice, self._to_cells = (
+            tuple(self.moved(each) for each in pair) for pair in (lattice.bumps, lattice.to_lattice, lattice.to_cells)
         )
-        self._to_cells = self._moved(cubic(lattice_y, y)), self._moved(cubic(lattice_x, x))
-        self.mean = self._moved(mean_of(plain_models(plane)))
-        self.logs = torch.log((self.mean * self.cells).clamp_min(LEAST))
-        to_lattice = self._moved(cubic(y, lattice_y)), self._moved(cubic(x, lattice_x))
-        self.low = to_lattice[0] @ self.logs.view(grid.shape) @ to_lattice[1].T
-        seen = self.down.T @ self.mean.view(grid.shape) @ self.across
-        self.usual = float((seen / seen.norm()).abs().mean())
-        places = [(2 * torch.arange(count, device=device) + 1) / count - 1 for count in self.low.shape]
-        self.places = torch.stack(torch.meshgrid(*places, indexing="ij")[::-1])
+        self._blur = tuple(
+            self.moved(blur_matrix(size, blur)) for size, blur in zip(plane.grid.shape, plane.blur, strict=True)
+        )
+        self.plain = self.moved(mean_of(plain_models(plane)))
+        self.places = torch.stack([self.moved(each) for each in lattice.places()])
+        centres = [broad(plane.grid, 0.5, 0.5, *size) for size in PICTURE_SIZES]
+        self._centres = self.moved([(each / each.max()) ** CENTRE_POWER for each in centres])
 
     @property
     def cells(self) -> int:
         """How many cells there are."""
         return self.rows * self.columns
 
-    def numbers(self, looks: torch.Tensor) -> torch.Tensor:
-        """Return what bumps see of each viewer's looks, of length 1."""
-        down, across = self._cell_of(looks)
-        seen = torch.einsum("...kr,...kc,...k->...rc", self.down[down], self.across[across], looks[..., 2])
-        return seen / seen.flatten(-2).norm(dim=-1)[..., None, None].clamp_min(1e-9)
-
     def map(self, looks: torch.Tensor) -> torch.Tensor:
         """Return the blurred map of all viewers of each picture, of mass 1."""
-        down, across = self._cell_of(looks)
         counts = torch.zeros(len(looks), self.cells, device=self.device)
-        counts.scatter_add_(1, (down * self.columns + across).flatten(1), looks[..., 2].flatten(1))
+        counts.scatter_add_(1, self.cell_of(looks).flatten(1), looks[..., 2].flatten(1))
         counts = (counts / counts.sum(1, keepdim=True)).view(-1, self.rows, self.columns)
         return (self._blur[0] @ counts @ self._blur[1].T).reshape(len(looks), -1)
+
+    def prior(self, contents: torch.Tensor) -> torch.Tensor:
+        """Return the map that is expected where pictures say something, as `gazeveil.aggregate.models` does."""
+        down, across = (
+            self.moved(shares(source, target))
+            for source, target in zip(contents.shape[1:], (self.rows, self.columns), strict=True)
+        )
+        followed = (down @ contents @ across.T).flatten(1)[:, None] * self._centres
+        followed = followed / followed.sum(2, keepdim=True).clamp_min(1e-9)
+        followed = ((1 - PICTURE_FLOOR) * followed + PICTURE_FLOOR / self.cells).mean(1)
+        pictured = BELIEVED * followed + (1 - BELIEVED) * self.plain
+        return torch.where(contents.flatten(1).any(1)[:, None], pictured, self.plain)
+
+    def cell_of(self, looks: torch.Tensor) -> torch.Tensor:
+        """Return which cell each look is in."""
+        return self.row_of(looks) * self.columns + self.column_of(looks)
+
+    def row_of(self, looks: torch.Tensor) -> torch.Tensor:
+        """Return which row of cells each look is in."""
+        return (looks[..., 1] * self.rows).long().clamp(0, self.rows - 1)
+
+    def column_of(self, looks: torch.Tensor) -> torch.Tensor:
+        """Return which column of cells each look is in."""
+        return (looks[..., 0] * self.columns).long().clamp(0, self.columns - 1)
+
+    def logs(self, maps: torch.Tensor) -> torch.Tensor:
+        """Return the logarithms of maps, a row each, where an even map has 0."""
+        return torch.log((maps * self.cells).clamp_min(LEAST))
+
+    def on_lattice(self, values: torch.Tensor) -> torch.Tensor:
+        """Return values of cells, a row a map, at the places of the lattice."""
+        return self.to_lattice[0] @ values.view(-1, self.rows, self.columns) @ self.to_lattice[1].T
 
     def on_cells(self, values: torch.Tensor) -> torch.Tensor:
         """Return pictures on the lattice, on the cells."""
         return self._to_cells[0] @ values @ self._to_cells[1].T
 
-    def pictures(self, numbers: torch.Tensor, observers: int, noise_sd: float) -> torch.Tensor:
-        """Return what the network looks at."""
-        count, shape = len(numbers), self.low.shape
-        facts = (math.log(noise_sd / 0.1), math.log(observers / 30) / 2, self.blur_deg - 1.1)
-        parts = [0.2 * numbers[:, None] / self.usual, 0.3 * numbers[:, None] / noise_sd]
-        parts.append(0.5 * self.low.expand(count, 1, *shape))
-        parts += [torch.full((count, 1, *shape), fact, device=self.device) for fact in facts]
-        return torch.cat([*parts, self.places.expand(count, 2, *shape)], 1)
+    def even(self, values: torch.Tensor) -> torch.Tensor:
+        """Return pictures that have the same value everywhere, one for each value."""
+        return values[..., None, None].expand(*values.shape, *self.lattice)
 
-    def _moved(self, values: np.ndarray[Any, Any]) -> torch.Tensor:
+    def moved(self, values: Any) -> torch.Tensor:
+        """Return an array on the device."""
         return torch.tensor(np.asarray(values), dtype=torch.float32, device=self.device)
-
-    def _cell_of(self, looks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        down, across = (looks[..., 1] * self.rows).long(), (looks[..., 0] * self.columns).long()
-        return down.clamp(0, self.rows - 1), across.clamp(0, self.columns - 1)
 
 
 class Said(NamedTuple):
@@ -94,11 +114,11 @@ class Said(NamedTuple):
 
 
 class _Block(torch.nn.Module):  # type: ignore[misc]
-    def __init__(self, step: int) -> None:
+    def __init__(self, channels: int, step: int) -> None:
         super().__init__()
-        self.a = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=step, dilation=step)
-        self.b = torch.nn.Conv2d(CHANNELS, CHANNELS, 1)
-        self.p = torch.nn.Linear(CHANNELS, CHANNELS)
+        self.a = torch.nn.Conv2d(channels, channels, 3, padding=step, dilation=step)
+        self.b = torch.nn.Conv2d(channels, channels, 1)
+        self.p = torch.nn.Linear(channels, channels)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         found = functional.relu(self.a(values))
@@ -106,23 +126,23 @@ class _Block(torch.nn.Module):  # type: ignore[misc]
 
 
 class Trained(torch.nn.Module):  # type: ignore[misc]
-    """The network; its layers bear the names of ``learned.npz``. Before training it says what is expected."""
+    """The network; its layers bear the names of the file. Before training it says what is expected."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: int, channels: int) -> None:
         super().__init__()
-        self.i = torch.nn.Conv2d(PICTURES, CHANNELS, 3, padding=1)
-        self.blocks = torch.nn.ModuleList(_Block(step) for step in STEPS)
-        self.o = torch.nn.Conv2d(CHANNELS, ANSWERS, 1)
+        self.i = torch.nn.Conv2d(pictures, channels, 3, padding=1)
+        self.blocks = torch.nn.ModuleList(_Block(channels, step) for step in STEPS)
+        self.o = torch.nn.Conv2d(channels, ANSWERS, 1)
         torch.nn.init.zeros_(self.o.weight)
         torch.nn.init.zeros_(self.o.bias)
 
-    def forward(self, raster: Raster, numbers: torch.Tensor, observers: int, noise_sd: float) -> Said:
-        """Return what it says of noisy numbers."""
-        values = functional.relu(self.i(raster.pictures(numbers, observers, noise_sd)))
+    def forward(self, raster: Raster, pictures: torch.Tensor, prior: torch.Tensor) -> Said:
+        """Return what it says of pictures, where maps are expected, a row each."""
+        values = functional.relu(self.i(pictures))
         for block in self.blocks:
             values = block(values)
         factor, half, noise, hot = raster.on_cells(self.o(values)).flatten(2).unbind(1)
-        shown = torch.softmax(raster.logs + factor, 1)
+        shown = torch.softmax(raster.logs(prior) + factor, 1)
         even = shown * raster.cells
         size = WIDE * even.sqrt() + SMALL
         return Said(
@@ -134,5 +154,5 @@ class Trained(torch.nn.Module):  # type: ignore[misc]
 
 
 def stored(network: Trained) -> dict[str, np.ndarray[Any, Any]]:
-    """Return what ``learned.npz`` holds: half precision."""
+    """Return what the file holds: half precision."""
     return {name: values.cpu().numpy().astype(np.float16) for name, values in network.state_dict().items()}

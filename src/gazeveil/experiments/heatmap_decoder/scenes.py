@@ -1,22 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the decoder is shown in training: new participants in every step, on many viewing planes.
+"""What decoders are shown in training: new participants in every step, on many viewing planes.
 
-Half of what it sees are viewers of public pictures as they were. In a third a part of their gaze goes to the middle, as
-on web pages or with a poor tracker, so that it learns to leave the prior alone. The rest are made scenes of a few
-spots. No step is seen twice.
+About half of what they see are viewers of public pictures as they were. In most of the rest a part of their gaze goes
+to the middle, as on web pages or with a poor tracker, or to one other broad spot, so that decoders learn to leave a
+right prior alone. A few are made scenes of spots. A decoder may learn what pictures are worth: then the right one is
+known now and then, and sometimes a wrong one. No step is seen twice.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import torch
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import Plane
-from gazeveil.experiments.heatmap_decoder.network import Raster
 from gazeveil.experiments.heatmap_decoder.viewers import Looks
 from gazeveil.geometry import screen
 
@@ -34,19 +35,45 @@ PLANES: Final = (
 )
 """Columns and rows of cells, degrees across and down, and the blur in cells."""
 _DISTANCE_MM = 570.0
-_SPOTS, _CENTRED = 0.12, 0.32
+_RIGHT, _WRONG = 0.45, 0.13
+"""How often the right picture is known, and how often another one is taken for it."""
+_POWERS = (0.75, 1.25)
+"""How much stronger or weaker a picture may speak."""
 _RESAMPLED = 0.6
 _MOST_SPOTS, _SPOT_LOOKS, _MIDDLE_LOOKS = 8, 12, 10
 _EVERYBODY = 60
 """How many more participants stand for the population where participants can be drawn without end."""
 
 
-class Step(NamedTuple):
-    """What one step is about: numbers without noise, and the maps of the same participants and of the population."""
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """What scenes are made of.
 
-    numbers: torch.Tensor
-    same: torch.Tensor
+    Attributes:
+        spots: The part of them that are made of spots.
+        centred: The part in which gaze goes to the middle or to another broad spot, too.
+        broad: How often that is not the middle.
+        pictured: Whether pictures are known.
+    """
+
+    spots: float
+    centred: float
+    broad: float
+    pictured: bool
+
+
+class Step(NamedTuple):
+    """What one step is about.
+
+    Attributes:
+        mine: The looks of each scene's participants.
+        everybody: The looks that stand for the population.
+        contents: What pictures say, 0 everywhere where none is known.
+    """
+
+    mine: torch.Tensor
     everybody: torch.Tensor
+    contents: torch.Tensor
 
 
 def plane_of(columns: int, rows: int, width: float, height: float, blur: float) -> Plane:
@@ -58,35 +85,51 @@ def plane_of(columns: int, rows: int, width: float, height: float, blur: float) 
 class Scenes:
     """All that examples are drawn from, on a device."""
 
-    def __init__(self, sets: list[Looks], device: str, seed: int) -> None:
+    def __init__(self, sets: list[Looks], device: str, seed: int, mixture: Mixture) -> None:
         self._looks = torch.cat([torch.from_numpy(each.values) for each in sets]).to(device)
         self._often = torch.cat([torch.from_numpy(each.often) for each in sets]).to(device)
+        self._contents = torch.cat([torch.from_numpy(each.contents) for each in sets]).to(device)
         self._counts = (self._looks[..., 2] > 0).sum(-1)
         self._viewers = (self._counts > 0).sum(-1)
-        self._device = device
-        self._chance = torch.Generator(device=device).manual_seed(seed)
+        self._device, self._mixture = device, mixture
+        self.chance = torch.Generator(device=device).manual_seed(seed)
 
-    def step(self, raster: Raster, size: int, observers: int) -> Step:
+    def step(self, size: int, observers: int) -> Step:
         """Return this many scenes with this many participants each."""
         kind = float(self._uniform(1))
-        if kind < _SPOTS:
+        if kind < self._mixture.spots:
             looks = self._spots(size, observers + _EVERYBODY)
-            mine, all_ = looks[:, :observers], looks[:, observers:]
+            unknown = torch.zeros(size, *self._contents.shape[2:], device=self._device)
+            return Step(looks[:, :observers], looks[:, observers:], unknown)
+        pictures = torch.multinomial(self._often, size, replacement=True, generator=self.chance)
+        mirrored = self._uniform(size) < 0.5, self._uniform(size) < 0.1
+        centre = self._centre(size) if kind < self._mixture.spots + self._mixture.centred else None
+        resampled = float(self._uniform(1)) < _RESAMPLED
+        mine = self._people(pictures, observers, mirrored, centre, resampled=resampled)
+        if centre is None:
+            all_ = _mirrored(self._looks[pictures], mirrored)
         else:
-            pictures = torch.multinomial(self._often, size, replacement=True, generator=self._chance)
-            mirrored = self._uniform(size) < 0.5, self._uniform(size) < 0.1
-            centre = self._centre(size) if kind < _SPOTS + _CENTRED else None
-            resampled = float(self._uniform(1)) < _RESAMPLED
-            mine = self._people(pictures, observers, mirrored, centre, resampled=resampled)
-            if centre is None:
-                all_ = _mirrored(self._looks[pictures], mirrored)
-            else:
-                all_ = self._people(pictures, _EVERYBODY, mirrored, centre, resampled=True)
-        return Step(raster.numbers(mine).mean(1), raster.map(mine), raster.map(all_))
+            all_ = self._people(pictures, _EVERYBODY, mirrored, centre, resampled=True)
+        return Step(mine, all_, self._known(pictures, mirrored))
+
+    def _known(self, pictures: torch.Tensor, mirrored: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        """Return what is known of the pictures: what they say, what another one says, or nothing."""
+        size = len(pictures)
+        if not self._mixture.pictured:
+            return torch.zeros(size, *self._contents.shape[2:], device=self._device)
+        which = (self._uniform(size) * self._contents.shape[1]).long()
+        contents = self._contents[pictures, which]
+        for axis, turned in ((2, mirrored[0]), (1, mirrored[1])):
+            contents = torch.where(turned[:, None, None], contents.flip(axis), contents)
+        low, high = _POWERS
+        contents = contents ** (low + (high - low) * self._uniform(size, 1, 1))
+        kind = self._uniform(size, 1, 1)
+        known = torch.where(kind < _RIGHT, contents, contents.roll(1, 0))
+        return torch.where(kind < _RIGHT + _WRONG, known, torch.zeros_like(known))
 
     def noise(self, shape: torch.Size) -> torch.Tensor:
         """Return normal noise of standard deviation 1."""
-        return torch.randn(shape, device=self._device, generator=self._chance)
+        return torch.randn(shape, device=self._device, generator=self.chance)
 
     def _people(
         self,
@@ -126,9 +169,12 @@ class Scenes:
 
     def _centre(self, size: int) -> torch.Tensor:
         """Return how much of gaze goes to the middle, where that is, how wide, and how far trackers are off."""
-        near = [0.5 + 0.04 * self.noise(torch.Size((size,))), 0.48 + 0.04 * self.noise(torch.Size((size,)))]
-        wide = [0.16 * torch.exp(0.25 * self.noise(torch.Size((size,)))) for _ in range(2)]
-        return torch.stack([0.9 * self._uniform(size), *near, *wide, 0.08 * self._uniform(size)])
+        one = torch.Size((size,))
+        broad = self._uniform(size) < self._mixture.broad
+        x, y = 0.5 + torch.where(broad, 0.1, 0.04) * self.noise(one), torch.where(broad, 0.17, 0.04) * self.noise(one)
+        both = torch.where(broad, 0.4, 0.15) * self.noise(one)
+        wide = [0.16 * torch.exp(both + 0.2 * self.noise(one)) for _ in range(2)]
+        return torch.stack([0.95 * self._uniform(size), x, 0.48 + y, *wide, 0.08 * self._uniform(size)])
 
     def _spots(self, size: int, count: int) -> torch.Tensor:
         """Return participants who look at a few spots, and sometimes at the middle."""
@@ -138,7 +184,7 @@ class Scenes:
         weights = weights * (torch.arange(_MOST_SPOTS, device=self._device) < kinds[:, None])
         wide = 0.01 + 0.05 * self._uniform(size, _MOST_SPOTS) ** 2
         shape = torch.Size((size, count, _SPOT_LOOKS))
-        which = torch.multinomial(weights + 1e-9, count * _SPOT_LOOKS, replacement=True, generator=self._chance)
+        which = torch.multinomial(weights + 1e-9, count * _SPOT_LOOKS, replacement=True, generator=self.chance)
         own = self.noise(torch.Size((size, count, 1))) * 0.01, self.noise(torch.Size((size, count, 1))) * 0.01
         found = [
             torch.gather(place, 1, which).view(shape)
@@ -157,7 +203,7 @@ class Scenes:
         return -torch.log(self._uniform(*shape).clamp_min(1e-6)) - torch.log(self._uniform(*shape).clamp_min(1e-6))
 
     def _uniform(self, *shape: int) -> torch.Tensor:
-        return torch.rand(*shape, device=self._device, generator=self._chance)
+        return torch.rand(*shape, device=self._device, generator=self.chance)
 
 
 def _mirrored(looks: torch.Tensor, which: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:

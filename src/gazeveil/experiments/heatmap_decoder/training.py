@@ -1,54 +1,119 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the decoder is trained: what is wrong with its maps, with its intervals, and with what it says of noise.
+"""How decoders are trained: what is wrong with their maps, with their intervals, and with what they say of noise.
 
 Maps should correlate with the population's, differ little from it, and never be worse than the map that is expected:
-what they are worse counts twice. Half widths are the quantile of what maps differ from those of the same participants;
-what two draws of noise make of the same participants says what noise does.
+what they are worse counts more than once. Where a picture is known, they should also be right in what it does not say.
+Half widths are the quantile of what maps differ from those of the same participants; what two draws of noise make of
+the same participants says what noise does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from gazeveil.experiments.heatmap_decoder.measuring import (
+    BUMPS_PICTURES,
+    MODES_PICTURES,
+    PICTURED_PICTURES,
+    Measure,
+    OfBumps,
+    OfModes,
+    designed,
+)
 from gazeveil.experiments.heatmap_decoder.network import Raster, Said, Trained
-from gazeveil.experiments.heatmap_decoder.scenes import PLANES, Scenes, Step, plane_of
+from gazeveil.experiments.heatmap_decoder.scenes import PLANES, Mixture, Scenes, Step, plane_of
 from gazeveil.experiments.heatmap_decoder.viewers import Looks
 
-STEPS: Final = 27_000
 BATCH: Final = 192
 """Scenes of a step; half as many where there are many participants."""
 _MANY_PEOPLE: Final = 150
 RATE, DECAY, WARM_UP, KEPT = 2e-3, 1e-2, 0.05, 0.999
 COVERED: Final = 0.96
-MULTIPLIER: Final = 5.27591
-"""Standard deviation of the noise of a sum of vectors of length 1 without negative entries, at ε = 1 and δ = 10⁻⁵."""
-_FEWEST, _MOST, _LEAST_PEOPLE, _MOST_PEOPLE = 8, 450, 5, 500
 _TIMES = (1.0, 1.0, 1.0, 0.5, 2.0, 3.0)
 """How many more participants there are than would see so much noise at ε = 1."""
 _USUAL_PLANE = 0.3
 
 
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What a decoder is trained for.
+
+    Attributes:
+        strategy: ``bumps`` or ``modes``.
+        effective: The fewest and the most participants whose noise at ε = 1 is trained on.
+        people: The fewest and the most participants.
+        steps: How many steps.
+        pictures: How many pictures the network looks at.
+        channels: How wide it is.
+        mixture: What scenes are made of.
+        worse: How much it counts, beside all else, that a map is worse than its prior.
+        own: How much it counts that a map is wrong in what a picture does not say.
+    """
+
+    strategy: str
+    effective: tuple[float, float]
+    people: tuple[int, int]
+    steps: int
+    pictures: int
+    channels: int
+    mixture: Mixture
+    worse: float
+    own: float = 0.0
+
+
+COURSES: Final = {
+    "bumps": Course(
+        "bumps", (8.0, 450.0), (5, 500), 27_000, BUMPS_PICTURES, 64, Mixture(0.12, 0.32, 0.0, False), worse=1.0
+    ),
+    "pictured": Course(
+        "bumps",
+        (12.0, 450.0),
+        (5, 500),
+        21_119,
+        PICTURED_PICTURES,
+        64,
+        Mixture(0.1, 0.36, 0.5, True),
+        worse=1.5,
+        own=0.15,
+    ),
+    "modes": Course(
+        "modes", (4.0, 60.0), (3, 180), 12_057, MODES_PICTURES, 48, Mixture(0.1, 0.4, 0.5, False), worse=1.2
+    ),
+}
+"""How each of the networks that are shipped was trained (docs/reference/heatmap-decoder.md)."""
+_DESIGNS: Final = 20
+"""How many designs of modes there are for each viewing plane."""
+
+
+class _Measures(Protocol):
+    def __call__(self, rng: np.random.Generator) -> Measure: ...
+
+
 def train(
+    course: Course,
     sets: list[Looks],
     *,
     seed: int,
     device: str,
-    steps: int = STEPS,
+    steps: int | None = None,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Trained:
     """Train a network, and return the mean over its last thousand or so steps."""
+    steps = course.steps if steps is None else steps
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    scenes = Scenes(sets, device, seed)
+    scenes = Scenes(sets, device, seed, course.mixture)
     rasters = [Raster(plane_of(*each), device) for each in PLANES]
-    network = Trained()
+    measures = _bumps(course, rasters) if course.strategy == "bumps" else _modes(course, rasters, rng)
+    network = Trained(course.pictures, course.channels)
     network.to(device)
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     mean = {name: values.detach().clone() for name, values in network.state_dict().items()}
@@ -56,36 +121,34 @@ def train(
         part = done / steps
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1.0, part / WARM_UP) * (1 + math.cos(math.pi * part)) / 2
-        usual = rng.random() < _USUAL_PLANE
-        raster = rasters[0 if usual else rng.integers(len(rasters))]
-        effective = math.exp(rng.uniform(math.log(_FEWEST), math.log(_MOST)))
-        observers = min(max(round(effective * rng.choice(_TIMES)), _LEAST_PEOPLE), _MOST_PEOPLE)
-        step = scenes.step(raster, BATCH if observers < _MANY_PEOPLE else BATCH // 2, observers)
-        loss = loss_of(network, raster, scenes, step, observers, MULTIPLIER / effective)
-        if not torch.isfinite(loss):
-            continue
+        measure = measures(rng)
+        observers = measure.facts.observers
+        step = scenes.step(BATCH if observers < _MANY_PEOPLE else BATCH // 2, observers)
+        loss = loss_of(course, network, measure, step, scenes.chance)
         optimiser.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
+        size = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        if torch.isfinite(size):
+            optimiser.step()
         kept = min(KEPT, (done + 1) / (done + 101))
         with torch.no_grad():
-            for name, values in network.state_dict().items():
-                mean[name].mul_(kept).add_(values, alpha=1 - kept)
+            values = list(network.state_dict().values())
+            torch._foreach_mul_(list(mean.values()), kept)
+            torch._foreach_add_(list(mean.values()), values, alpha=1 - kept)
         tell(done + 1, steps)
     network.load_state_dict(mean)
     return network
 
 
-def loss_of(
-    network: Trained, raster: Raster, scenes: Scenes, step: Step, observers: int, noise_sd: float
-) -> torch.Tensor:
+def loss_of(course: Course, network: Trained, measure: Measure, step: Step, chance: torch.Generator) -> torch.Tensor:
     """Return how wrong the network is about scenes that are seen under two draws of noise."""
-    noisy = torch.cat([step.numbers + noise_sd * scenes.noise(step.numbers.shape) for _ in range(2)])
-    said: Said = network(raster, noisy, observers, noise_sd)
-    everybody, same = step.everybody.repeat(2, 1), step.same.repeat(2, 1)
+    raster, numbers = measure.raster, measure.numbers(step.mine)
+    prior = raster.prior(step.contents).repeat(2, 1)
+    noisy = numbers.repeat(2, 1) + measure.noise(2 * len(numbers), chance)
+    said: Said = network(raster, measure.pictures(noisy, prior), prior)
+    everybody, same = (raster.map(each).repeat(2, 1) for each in (step.everybody, step.mine))
     alike = correlations(said.map, everybody)
-    worse = functional.relu(correlations(raster.mean.expand_as(everybody), everybody) - alike).mean()
+    worse = functional.relu(correlations(prior, everybody) - alike).mean()
     spread = ((everybody - everybody.mean(1, keepdim=True)) ** 2).sum(1)
     apart = (((said.map - everybody) ** 2).sum(1) / spread).clamp_max(4).mean()
     beyond = ((said.map.detach() - same) * raster.cells).abs() - said.half
@@ -94,10 +157,50 @@ def loss_of(
     variance = (said.noise_sd**2).unflatten(0, (2, -1)).mean(0) + 1e-6
     noise = (variance.log() / 2 + ((one - other) * raster.cells) ** 2 / (4 * variance)).mean()
     hot = functional.binary_cross_entropy_with_logits(said.hot, (same * raster.cells > 4).float())
-    return (1 - alike).mean() + worse + 0.5 * apart + 0.3 * intervals + 0.01 * noise + hot
+    loss = (1 - alike).mean() + course.worse * worse + 0.5 * apart + 0.3 * intervals + 0.01 * noise + hot
+    if course.own:
+        pictured = step.contents.flatten(1).any(1).repeat(2).float()
+        left = 1 - correlations(_without(said.map, prior), _without(everybody, prior))
+        loss = loss + course.own * (pictured * left).mean()
+    return loss
 
 
 def correlations(maps: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
     """Return how alike maps are, pair by pair."""
     one, other = (each - each.mean(1, keepdim=True) for each in (maps, others))
     return (one * other).sum(1) / (one.norm(dim=1) * other.norm(dim=1) + 1e-12)
+
+
+def _without(maps: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    """Return what is left of maps once others are regressed out."""
+    one, other = (each - each.mean(1, keepdim=True) for each in (maps, others))
+    return one - (one * other).sum(1, keepdim=True) / (other**2).sum(1, keepdim=True) * other
+
+
+def _bumps(course: Course, rasters: list[Raster]) -> _Measures:
+    def drawn(rng: np.random.Generator) -> Measure:
+        raster = rasters[0 if rng.random() < _USUAL_PLANE else rng.integers(len(rasters))]
+        return OfBumps(raster, *_noise_and_people(course, rng), pictured=course.mixture.pictured)
+
+    return drawn
+
+
+def _modes(course: Course, rasters: list[Raster], rng: np.random.Generator) -> _Measures:
+    made: list[list[OfModes]] = []
+    for raster in rasters:
+        designs = (designed(raster.plane, *_noise_and_people(course, rng)) for _ in range(_DESIGNS))
+        made.append([OfModes(raster, each) for each in designs if each is not None])
+
+    def drawn(rng: np.random.Generator) -> Measure:
+        own = made[0 if rng.random() < _USUAL_PLANE else rng.integers(len(made))]
+        return own[rng.integers(len(own))]
+
+    return drawn
+
+
+def _noise_and_people(course: Course, rng: np.random.Generator) -> tuple[int, float]:
+    """Return how many participants there are, and how many would have as much noise at ε = 1."""
+    low, high = course.effective
+    effective = math.exp(rng.uniform(math.log(low), math.log(high)))
+    fewest, most = course.people
+    return min(max(round(effective * rng.choice(_TIMES)), fewest), most), effective

@@ -4,17 +4,22 @@
 
 The sets are those of the picture model (`gazeveil.experiments.picture_model.pictures`): a folder for each, with
 ``images`` and ``fixations.csv``; of pictures in ``held_out.txt`` nothing is seen. Coordinates are parts of the picture.
+What models say of pictures that they never saw comes from files that `gazeveil judge experiment picture-model --maps`
+writes.
 """
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from gazeveil.errors import InputError
+from gazeveil.aggregate.saliency import shrunk
+from gazeveil.errors import FileFormatError, InputError
 from gazeveil.experiments.picture_model.pictures import fixations_of, listed_in
 from gazeveil.experiments.usefulness._heatmap_scenes import PLANE, Split, Viewer, simulated
 from gazeveil.release.heatmap_files import read_pixels
@@ -26,6 +31,11 @@ MOST_LOOKS: Final = 24
 _LEAST_VIEWERS: Final = 6
 _FINE: Final = (36, 48)
 """Raw gaze becomes looks at the middles of this many rows and columns."""
+_CONTENT: Final = (30, 40)
+"""Rows and columns of what is said of a picture."""
+
+Contents = dict[str, FloatArray]
+"""What one model says of pictures, by the name of the set, a slash, and the name of the picture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,19 +45,43 @@ class Looks:
     Attributes:
         values: Pictures by viewers by looks by x, y and share of the viewer's time; 0 where there is none.
         often: How often each picture is drawn beside the others.
+        contents: What models that never saw the pictures say of them: pictures by models by rows by columns; 0
+            everywhere where none says anything.
     """
 
     values: Float32Array
     often: Float32Array
+    contents: Float32Array
 
 
-def read_looks(folder: Path, often: float) -> Looks:
+def read_contents(path: Path) -> Contents:
+    """Read what a model says of pictures.
+
+    Raises:
+        InputError: If there is no such file.
+        FileFormatError: If it holds something else.
+    """
+    if not path.is_file():
+        raise InputError(f"there is no {path}", hint="experiment picture-model --maps writes such a file")
+    try:
+        with np.load(path) as stored:
+            return {name: np.asarray(stored[name], dtype=np.float64) for name in stored.files}
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise FileFormatError(path, expected="an .npz file with a map for each picture", found=str(error)) from error
+
+
+def read_looks(folder: Path, often: float, contents: Sequence[Contents] = ()) -> Looks:
     """Read the looks at the pictures of a set that are not held out.
+
+    Args:
+        folder: The set.
+        often: How often its pictures are drawn.
+        contents: What models say of pictures that they never saw.
 
     Raises:
         InputError: If something is missing or makes no sense.
     """
-    kept, found = listed_in(folder) or set(), []
+    kept, found, said = listed_in(folder) or set(), [], []
     for name, part in fixations_of(folder):
         if name in kept:
             continue
@@ -62,22 +96,33 @@ def read_looks(folder: Path, often: float) -> Looks:
         seen = [each for each in viewers if each.any()][:MOST_VIEWERS]
         if len(seen) >= _LEAST_VIEWERS:
             found.append(np.stack(seen + [np.zeros_like(seen[0])] * (MOST_VIEWERS - len(seen))))
+            said.append(_said(f"{folder.name}/{name}", contents))
     if not found:
         raise InputError(
             f"{folder} has no picture to train on", hint=f"at least {_LEAST_VIEWERS} viewers a picture are needed"
         )
-    return Looks(np.stack(found), np.full(len(found), often, dtype=np.float32))
+    return Looks(np.stack(found), np.full(len(found), often, dtype=np.float32), np.stack(said))
 
 
-def simulated_looks(studies: int, scenes: int, often: float) -> Looks:
-    """Return the looks of simulated participants at made-up scenes, none of which is in a test."""
+def simulated_looks(studies: int, scenes: int, often: float, models: int = 0) -> Looks:
+    """Return the looks of simulated participants at made-up scenes, none of which is in a test or has a picture."""
     found = [
         np.stack([_of_raw(viewer) for viewer in scene.viewers[:MOST_VIEWERS]])
         for seed in range(1, studies + 1)
         for scene in simulated(Split.TUNE, scenes, seed=seed, people=MOST_VIEWERS).scenes
     ]
     whole = [each for each in found if each[..., 2].any(axis=1).all()]
-    return Looks(np.stack(whole), np.full(len(whole), often, dtype=np.float32))
+    nothing = np.zeros((len(whole), max(models, 1), *_CONTENT), dtype=np.float32)
+    return Looks(np.stack(whole), np.full(len(whole), often, dtype=np.float32), nothing)
+
+
+def _said(picture: str, contents: Sequence[Contents]) -> Float32Array:
+    """Return what each model says of a picture; the others again for one that says nothing."""
+    found = [shrunk(each[picture], *_CONTENT) for each in contents if picture in each]
+    if not found:
+        return np.zeros((max(len(contents), 1), *_CONTENT), dtype=np.float32)
+    said = np.stack([found[place % len(found)] for place in range(len(contents))])
+    return np.asarray(said / said.mean(axis=(1, 2), keepdims=True), dtype=np.float32)
 
 
 def _of_raw(viewer: Viewer) -> Float32Array:
