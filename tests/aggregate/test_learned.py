@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The trained decoder: what it says, where it knows nothing, that it is the network that was trained."""
+"""The trained decoders: what they say, where they know nothing, that they are the networks that were trained."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +16,10 @@ from gazeveil.aggregate import learned
 from gazeveil.aggregate.decoder import Decoded, from_learned, hot_spots
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_view import bumps_along, bumps_over, lattice_of
-from gazeveil.aggregate.models import Plane, mean_of, plain_models
-from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.models import Plane, mean_of, models_of, plain_models
+from gazeveil.aggregate.network import Network, shipped
+from gazeveil.aggregate.saliency import SPECTRAL, Saliency
+from gazeveil.aggregate.strategies import modes
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
@@ -24,6 +28,7 @@ from gazeveil.types import FloatArray
 GRID = Grid(32, 24, screen(800, 600))  # 32 degrees wide, as is taken where nothing is known
 PLANE = Plane(GRID, (1.1, 1.1))
 MEAN = mean_of(plain_models(PLANE))
+DELTA = Fraction(1, 100_000)
 
 
 def spots_map() -> FloatArray:
@@ -44,9 +49,9 @@ def numbers_of(map_: FloatArray) -> FloatArray:
 def of_spots(noise_sd: float, draws: int = 20) -> tuple[learned.Learned, ...]:
     rng, numbers = np.random.default_rng(1), numbers_of(spots_map())
     people = max(round(5.276 / noise_sd), 1)
+    facts = learned.Facts(PLANE, people, noise_sd)
     return tuple(
-        learned.decoded(PLANE, numbers + noise_sd * rng.normal(size=numbers.size), MEAN, people, noise_sd)
-        for _ in range(draws)
+        learned.of_bumps(facts, numbers + noise_sd * rng.normal(size=numbers.size), MEAN) for _ in range(draws)
     )
 
 
@@ -74,9 +79,8 @@ def test_maps_are_positive_and_of_mass_1() -> None:
 def test_nothing_but_noise_is_hardly_taken_for_gaze() -> None:
     rng = np.random.default_rng(2)
     expected = numbers_of(MEAN)
-    maps = [
-        learned.decoded(PLANE, expected + 0.3 * rng.normal(size=expected.size), MEAN, 18, 0.3).map for _ in range(20)
-    ]
+    facts = learned.Facts(PLANE, 18, 0.3)
+    maps = [learned.of_bumps(facts, expected + 0.3 * rng.normal(size=expected.size), MEAN).map for _ in range(20)]
     assert np.mean([correlation(each, MEAN) for each in maps]) > 0.93
 
 
@@ -113,7 +117,12 @@ def test_hot_spots_are_found_where_they_are() -> None:
     ],
 )
 def test_it_knows_where_it_was_trained(plane: Plane, people: int, noise: float, known: bool) -> None:
-    assert learned.knows(plane, people, noise) is known
+    assert learned.BUMPS.knows(learned.Facts(plane, people, noise), 494) is known
+
+
+def test_modes_are_known_by_their_number_too() -> None:
+    facts = learned.Facts(PLANE, 15, 0.15)
+    assert [count for count in range(1, 20) if learned.MODES.knows(facts, count)] == list(range(2, 13))
 
 
 def test_interpolation_is_exact_for_parabolas_and_goes_on_straight() -> None:
@@ -134,19 +143,22 @@ def test_numbers_lie_row_by_row_on_the_lattice() -> None:
     assert np.allclose(seen, down.T @ single @ across)
 
 
-def an_estimate(saliency: Saliency | None, people: int = 40) -> Estimate:
-    strategy = STRATEGIES["bumps"](Task(grid=GRID, observers=people, epsilon=1, saliency=saliency))  # type: ignore[call-arg]
-    kernel = strategy.kernel()
+def an_estimate(
+    saliency: Saliency | None, people: int = 40, strategy: str = "bumps", delta: Fraction = DELTA
+) -> Estimate:
+    task = Task(grid=GRID, observers=people, epsilon=1, delta=delta, saliency=saliency)
+    made = STRATEGIES[strategy](task)  # type: ignore[call-arg]
+    kernel = made.kernel()
     rng = np.random.default_rng(3)
     total = np.zeros(kernel.size, dtype=np.int64)
     for _ in range(people):
         x, y = rng.normal((180, 150), 30, size=(12, 2)).T
         total += kernel({"x": x, "y": y, "valid": np.ones(12, dtype=bool)})
-    return strategy.decode(strategy._noised(total, NoiseSource.seeded(4)))
+    return made.decode(made._noised(total, NoiseSource.seeded(4)))
 
 
 def test_a_picture_that_gaze_does_not_follow_changes_nothing() -> None:
-    """The evidence gives it up, and the map is the learned one."""
+    """The evidence gives it up, and the map is that of the network that knows no pictures."""
     values = np.ones((24, 32))
     values[15:20, 22:28] = 60.0
     plain, wrong = an_estimate(None), an_estimate(Saliency.of_map(values))
@@ -154,15 +166,57 @@ def test_a_picture_that_gaze_does_not_follow_changes_nothing() -> None:
     assert np.array_equal(wrong.map, plain.map)
 
 
-def test_a_picture_that_gaze_follows_is_mixed_in() -> None:
+def test_a_picture_that_gaze_follows_is_followed() -> None:
     values = np.full((24, 32), 0.2)
     values[4:8, 5:9] = 30.0
     plain, right = an_estimate(None, 30), an_estimate(Saliency.of_map(values), 30)
+    truth = np.zeros((24, 32))
+    truth[4:8, 5:9] = 1
     assert right.picture_share > 0.5
-    assert not np.array_equal(right.map, plain.map)
+    assert correlation(right.map, truth) > correlation(plain.map, truth)
     assert right.map.sum() == pytest.approx(1)
     assert right.error_sd is not None
     assert (right.error_sd > 0).all()
+
+
+def test_the_spectral_residual_is_not_taken_for_a_picture() -> None:
+    """The network was trained on predicted maps."""
+    values = np.full((24, 32), 0.2)
+    values[4:8, 5:9] = 30.0
+    residual = replace(Saliency.of_map(values), source=SPECTRAL)
+    plain, spectral = an_estimate(None), an_estimate(residual)
+    assert np.array_equal(spectral.map, plain.map)
+
+
+@pytest.mark.parametrize("delta", [DELTA, Fraction(0)])
+def test_modes_are_decoded_by_what_was_learnt_with_and_without_a_delta(delta: Fraction) -> None:
+    """Radial noise is the same for both. The map is positive, of mass 1, and hotter where all participants look."""
+    found = an_estimate(None, 15, "modes", delta)
+    assert "decoder" in STRATEGIES["modes"](Task(grid=GRID, observers=15, epsilon=1, delta=delta)).to_dict()  # type: ignore[call-arg]
+    assert (found.map > 0).all()
+    assert found.map.sum() == pytest.approx(1)
+    assert found.map[4:8, 5:9].mean() > 1.5 * found.prior[4:8, 5:9].mean()
+    assert found.error_sd is not None
+    assert (found.error_sd > 0).all()
+
+
+def test_modes_around_a_picture_are_decoded_by_models() -> None:
+    task = Task(grid=GRID, observers=15, epsilon=1, saliency=Saliency.of_map(np.eye(24, 32) + 0.1))
+    assert "decoder" not in STRATEGIES["modes"](task).to_dict()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("saliency", "files"),
+    [
+        (None, {"learned_bumps.npz"}),
+        (Saliency.of_map(np.eye(24, 32) + 0.1), {"learned_bumps.npz", "learned_pictured.npz"}),
+    ],
+)
+def test_records_name_the_networks(saliency: Saliency | None, files: set[str]) -> None:
+    recorded = STRATEGIES["bumps"](Task(grid=GRID, observers=50, epsilon=1, saliency=saliency)).to_dict()  # type: ignore[call-arg]
+    assert recorded["decoder"] == learned.NAME
+    assert set(recorded["decoder_sha256"]) == files
+    assert all(len(each) == 64 for each in recorded["decoder_sha256"].values())
 
 
 def test_the_share_of_data_grows_with_what_the_data_moved() -> None:
@@ -175,26 +229,72 @@ def test_the_share_of_data_grows_with_what_the_data_moved() -> None:
 def test_a_mirrored_scene_has_a_mirrored_map() -> None:
     numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(6).normal(size=bumps_over(GRID).shape[1])
     rows, columns = (each.shape[1] for each in reversed(bumps_along(GRID)))
-    found = learned.decoded(PLANE, numbers, MEAN, 50, 0.1).map.reshape(GRID.shape)
-    mirrored = learned.decoded(PLANE, numbers.reshape(rows, columns)[:, ::-1].ravel(), MEAN, 50, 0.1).map
+    facts = learned.Facts(PLANE, 50, 0.1)
+    found = learned.of_bumps(facts, numbers, MEAN).map.reshape(GRID.shape)
+    mirrored = learned.of_bumps(facts, numbers.reshape(rows, columns)[:, ::-1].ravel(), MEAN).map
     assert np.allclose(mirrored.reshape(GRID.shape)[:, ::-1], found, rtol=1e-3)
 
 
-def test_it_is_the_network_that_was_trained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is shipped runs without PyTorch, and says the same."""
+def of_network(name: str) -> tuple[learned.Learned, object]:
+    """What the shipped network says, and what it says in PyTorch, of the same noisy numbers."""
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(learned.Network, "answer", learned.Network._said)  # training shows each scene one way around
+    from gazeveil.experiments.heatmap_decoder.measuring import OfBumps, OfModes, designed
     from gazeveil.experiments.heatmap_decoder.network import Raster, Trained
+    from gazeveil.experiments.heatmap_decoder.training import COURSES
 
-    with files("gazeveil.aggregate").joinpath("learned.npz").open("rb") as file, np.load(file) as stored:
-        weights = {name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored.files}
-    trained = Trained()
-    trained.load_state_dict(weights)
-    numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(5).normal(size=bumps_over(GRID).shape[1])
+    rng, course = np.random.default_rng(5), COURSES[name]
     raster = Raster(PLANE, "cpu")
-    seen = torch.tensor(numbers, dtype=torch.float32).view(1, *raster.low.shape)
+    contents = rng.gamma(1.0, size=(30, 40)) if name == "pictured" else np.zeros((30, 40))
+    prior = raster.prior(torch.tensor(contents / max(contents.mean(), 1e-9), dtype=torch.float32)[None])
+    mean = MEAN if name != "pictured" else mean_of(models_of(PLANE, Saliency.of_map(contents)))
+    if name == "modes":
+        design = designed(PLANE, 20, 20.0)
+        assert design is not None
+        measure: OfModes | OfBumps = OfModes(raster, design)
+        numbers = 0.2 * rng.normal(size=design.features.shape[1])
+        task = Task(grid=GRID, observers=20, epsilon=1)
+        decodes = modes.learned_for(task)
+        assert decodes is not None
+        by_kind = decodes.models.chances(numbers).reshape(-1, 4).sum(axis=0)
+        found = learned.of_modes(decodes.facts, decodes.view, numbers, by_kind, mean)
+    else:
+        measure = OfBumps(raster, 40, 40.0, pictured=name == "pictured")
+        numbers = numbers_of(spots_map()) + 0.1 * rng.normal(size=bumps_over(GRID).shape[1])
+        found = (
+            learned.of_pictured_bumps(measure.facts, numbers, mean, MEAN)
+            if name == "pictured"
+            else learned.of_bumps(measure.facts, numbers, mean)
+        )
+    trained = Trained(course.pictures, course.channels)
+    with learned_file(name) as stored:
+        trained.load_state_dict({key: torch.from_numpy(stored[key].astype(np.float32)) for key in stored.files})
     with torch.no_grad():
-        said = trained(raster, seen, 50, 0.1)
-    found = learned.decoded(PLANE, numbers, MEAN, 50, 0.1)
-    assert np.allclose(found.map * GRID.size, said.map[0].numpy() * GRID.size, atol=1e-3)
-    assert np.allclose(found.noise_sd * GRID.size, said.noise_sd[0].numpy(), atol=1e-3)
+        pictures = measure.pictures(torch.tensor(numbers, dtype=torch.float32)[None], prior)
+        return found, trained(raster, pictures, prior)
+
+
+def learned_file(name: str) -> np.lib.npyio.NpzFile:
+    file = {"bumps": learned.BUMPS, "pictured": learned.PICTURED, "modes": learned.MODES}[name].file
+    found = np.load(Path(learned.__file__).with_name(file))
+    assert isinstance(found, np.lib.npyio.NpzFile)
+    return found
+
+
+@pytest.mark.parametrize("name", ["bumps", "pictured", "modes"])
+def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shipped runs without PyTorch, sees the same pictures and says the same."""
+    monkeypatch.setattr(Network, "answer", Network.said)  # training shows each scene one way around
+    monkeypatch.setattr(learned, "MODES", replace(learned.MODES, power=1.0))
+    found, said = of_network(name)
+    assert np.allclose(found.map * GRID.size, said.map[0].numpy() * GRID.size, atol=1e-3)  # type: ignore[attr-defined]
+    assert np.allclose(found.noise_sd * GRID.size, said.noise_sd[0].numpy(), atol=1e-3)  # type: ignore[attr-defined]
+
+
+def test_a_networks_answer_is_the_mean_of_both_ways_around() -> None:
+    network = shipped(learned.BUMPS.file)
+    pictures = np.random.default_rng(7).normal(size=(8, 19, 26)).astype(np.float32)
+    pictures[-1] = np.linspace(-1, 1, 26)
+    mirrored = pictures[:, :, ::-1].copy()
+    mirrored[-1] *= -1
+    wanted = (network.said(pictures) + network.said(mirrored)[:, :, ::-1]) / 2
+    assert np.allclose(network.answer(pictures), wanted, atol=1e-6)

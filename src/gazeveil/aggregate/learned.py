@@ -150,7 +150,7 @@ class Trained:
 
 BUMPS = Trained("learned_bumps.npz", noises=(0.0115, 0.7), observers=(5, 600))
 PICTURED = Trained("learned_pictured.npz", noises=(0.0115, 0.45), observers=(5, 600))
-MODES = Trained("learned_modes.npz", noises=(0.05, 0.45), observers=(3, 200), counts=(2, 12), power=1.1)
+MODES = Trained("learned_modes.npz", noises=(0.05, 0.45), observers=(3, 200), counts=(2, 12), power=1.2)
 
 
 def to_dict(*networks: Trained) -> dict[str, Any]:
