@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -63,6 +64,27 @@ def judge(
         rows.append([_correlation(each, truth) for each in guesses])
     means = np.mean(rows, axis=0) if rows else np.full(4, np.nan)
     return Score(judged.name, len(pictures), judged in trained, *(float(value) for value in means))
+
+
+def mean_score(parts: Sequence[Score]) -> Score:
+    """Return the score of a set over all its pictures from scores of its parts."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = [each.pictures for each in parts]
+    centre, content, common, own = np.average(
+        [(each.centre, each.content, each.common, each.own) for each in parts], axis=0, weights=counts
+    ).tolist()
+    return replace(parts[0], pictures=sum(counts), centre=centre, content=content, common=common, own=own)
+
+
+def contents(
+    network: Frozen, readouts: list[Trained], judged: PictureSet, trained: list[PictureSet], device: str
+) -> dict[str, FloatArray]:
+    """Return the predicted content of the pictures of a set that readouts never saw, by "set/picture"."""
+    return {
+        f"{judged.name}/{picture.name}": np.exp(predicted(network, readouts, picture, device).cpu().numpy())
+        for picture in judged_pictures(judged, trained)
+    }
 
 
 @torch.no_grad()

@@ -8,8 +8,8 @@ pictures that are kept out of training are chosen by a seed, or listed in ``held
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import shrunk
-from gazeveil.errors import InputError
+from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.predicted.readout import CELL, fitted
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.types import FloatArray
@@ -69,6 +69,33 @@ def read_set(folder: Path, *, held_share: float, seed: int) -> PictureSet:
     if not trained:
         raise InputError(f"{folder} has no picture to train on")
     return PictureSet(folder.name, trained, tuple(each for each in found if each.name in kept))
+
+
+def folds(sets: Sequence[PictureSet], count: int, seed: int) -> Iterator[list[PictureSet]]:
+    """Divide the pictures that are trained on into parts by chance, and yield the sets as each part leaves them.
+
+    The pictures of the part are held out and those of all other parts are trained on. Pictures that were held out
+    before are in neither. Each set is spread evenly over the parts.
+
+    Raises:
+        OptionError: If a set has fewer pictures to train on than there are parts.
+    """
+    for each in sets:
+        if len(each.trained) < count:
+            raise OptionError(
+                f"{each.name} has too few pictures to train on for {count} parts: {len(each.trained)}",
+                hint="lower --folds, or leave the set out with --without",
+            )
+    part_of = [np.random.default_rng(seed).permutation(len(each.trained)) % count for each in sets]
+    for part in range(count):
+        yield [
+            replace(
+                each,
+                trained=tuple(picture for picture, its in zip(each.trained, parts, strict=True) if its != part),
+                held_out=tuple(picture for picture, its in zip(each.trained, parts, strict=True) if its == part),
+            )
+            for each, parts in zip(sets, part_of, strict=True)
+        ]
 
 
 def fixations_of(folder: Path) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -37,6 +37,28 @@ class _Batch:
     centres: torch.Tensor
 
 
+def train_readouts(
+    network: Frozen,
+    channels: list[int],
+    sets: list[PictureSet],
+    *,
+    count: int,
+    seed: int,
+    device: str,
+    epochs: int = EPOCHS,
+    tell: Callable[[float], None] = lambda share: None,
+) -> list[Trained]:
+    """Train several readouts on the same pictures, from seeds in a row; ``tell`` gets the share that is done."""
+    readouts: list[Trained] = []
+    for which in range(count):
+
+        def step(done: int, of: int, before: int = which) -> None:
+            tell((before + done / of) / count)
+
+        readouts.append(train(network, channels, sets, seed=seed + which, device=device, epochs=epochs, tell=step))
+    return readouts
+
+
 def train(
     network: Frozen,
     channels: list[int],
