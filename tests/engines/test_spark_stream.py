@@ -264,10 +264,13 @@ def test_a_query_killed_in_the_middle_spends_nothing_twice(tmp_path: Path) -> No
         os.utime(path, (DAY + number, DAY + number))
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", "tests.engines.spark_query", str(tmp_path)]
+    environment = os.environ | {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}  # for jobs of seconds
 
     def start(log: Path) -> subprocess.Popen[bytes]:
         with log.open("wb") as file:
-            return subprocess.Popen(command, cwd=root, stdout=file, stderr=file, start_new_session=True)
+            return subprocess.Popen(
+                command, cwd=root, stdout=file, stderr=file, start_new_session=True, env=environment
+            )
 
     def kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,10 @@ STEPS = 61
 FEATURES = ("saccades_per_s", "amplitude_mean", "pupil_mean_of_means")
 
 
-def readers() -> list[Recording]:
+@cache
+def readers() -> tuple[Recording, ...]:
     """Return six readers of a comic, a minute each."""
-    return list(ReadingStudy(6, seconds=60, documents=DOCUMENTS[:1], seed=2).recordings())
+    return tuple(ReadingStudy(6, seconds=60, documents=DOCUMENTS[:1], seed=2).recordings())
 
 
 def declared() -> Study:
@@ -107,7 +109,9 @@ def design_of(steps: int, ranges: Any) -> Any:
     return learn([np.random.default_rng(1).beta(5, 5, (12, steps, len(ranges)))], ranges, "made up")
 
 
-def plans(study: Study) -> dict[str, Plan]:
+@cache
+def plans() -> dict[str, Plan]:
+    study = declared()
     windows = settings_of(study)
     ranges = windows.ranges(FEATURES)
     design = design_of(STEPS, ranges)
@@ -117,6 +121,13 @@ def plans(study: Study) -> dict[str, Plan]:
         "low-rank": study.plan(ParticipantSeries(epsilon=1, delta="1e-5", design=design)),
         "fpa": study.plan(ParticipantRelease(mechanism=fpa, length_epsilon=1), ranges=ranges),
     }
+
+
+@cache
+def usual_releases() -> dict[str, Release]:
+    """Return the releases of everybody as they are, with a seed."""
+    usual = Corpus.of(readers())
+    return {name: plan.release(usual, anyway=True, noise=NoiseSource.seeded(1)) for name, plan in plans().items()}
 
 
 def looks(release: Release) -> dict[str, Any]:
@@ -137,9 +148,9 @@ def test_a_release_looks_the_same_whatever_became_of_one_participant(
     make: Callable[[Recording], list[Recording]],
 ) -> None:
     """S1: `group` said 5 people instead of 6, `low-rank` left p5 out by name, recorded twice gave more rows."""
-    usual, other = Corpus.of(readers()), with_replaced(make)
-    for name, plan in plans(declared()).items():
-        before, after = (plan.release(data, anyway=True, noise=NoiseSource.seeded(1)) for data in (usual, other))
+    other = with_replaced(make)
+    for name, plan in plans().items():
+        before, after = usual_releases()[name], plan.release(other, anyway=True, noise=NoiseSource.seeded(1))
         assert looks(before) == looks(after), name
         if name != "fpa":
             assert before.to_frame().shape == after.to_frame().shape
@@ -171,19 +182,24 @@ def test_a_pupil_in_another_unit_is_missing_and_everybody_else_is_processed_as_b
     assert not np.isclose(others, ranges["pupil_mean_of_means"].from_unit(0.5), rtol=1e-2).all()
 
 
-@pytest.mark.parametrize("replacement", hostile.REPLACEMENTS)
-def test_noisy_numbers_have_one_shape_whoever_takes_a_place(replacement: str, tmp_path: Path) -> None:
-    """Over random neighbours: nothing fails, and what is measured has the declared shape."""
+@cache
+def plans_for_anybody() -> tuple[Plan, ...]:
     study = hostile.study()
     numbered = replace(study, participants=Participants(number=len(hostile.PEOPLE)))
     bins = settings_of(study, bins=0.5)
     design = design_of(16, bin_ranges(BinRules()))
     twice = replace(study, recordings=replace(study.recordings, per_stimulus=2, sessions=("1", "day-2")))
-    found = [
+    return (
         numbered.plan(GroupSeries(epsilon=1, design=design), settings=bins),
         study.plan(ParticipantSeries(epsilon=1, design=design, raw=RawGaze(1.0, BinRules())), settings=bins),
         twice.plan(ParticipantSeries(epsilon=1, design=design), settings=bins, task="forest"),
-    ]
+    )
+
+
+@pytest.mark.parametrize("replacement", hostile.REPLACEMENTS)
+def test_noisy_numbers_have_one_shape_whoever_takes_a_place(replacement: str, tmp_path: Path) -> None:
+    """Over random neighbours: nothing fails, and what is measured has the declared shape."""
+    found = plans_for_anybody()
     shapes = [None, (5 * 2, 16, 11), (5 * 2, 16, 11)]
     for seed in range(3):
         folder = hostile.write_corpus_with(replacement, tmp_path / str(seed), seed)

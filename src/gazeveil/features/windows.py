@@ -85,8 +85,8 @@ def window_features(
     words, different = numbered(letters(across, down, amplitude >= large_from))
     out, found = np.empty((len(starts), len(NAMES))), np.empty((len(starts), 5))
     limits = np.array([float(value) for value in asdict(quality).values()])
-    slide(
-        starts, window, rate, limits, events.t, events.errors, events.repeats,
+    slide(  # for whole numbers it would be compiled again
+        starts, float(window), float(rate), limits, events.t, events.errors, events.repeats,
         np.vstack((events.fixations, events.fixations[1] - events.fixations[0])), events.saccades, events.blinks,
         large_from, words, different, SYMBOLS, found, out,
     )  # fmt: skip

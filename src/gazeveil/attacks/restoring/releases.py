@@ -86,7 +86,7 @@ def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: Floa
         belief,
         np.full((1, gaze.TICK_WIDTH), -1.0),
         numbers,
-        *(np.ascontiguousarray(values) for values in (t, x, y)),
+        *(np.array(values, order="C") for values in (t, x, y)),  # for read-only ones it would be compiled again
         which,
         points,
     )

@@ -95,7 +95,8 @@ class _Runs:
         from gazeveil.gaze.events import _kernels  # noqa: PLC0415
 
         merge_gap = rule.merge_gap if rule.merge_gap > 0 else -1.0
-        self._rule = (rule.threshold, rule.min_fixation, rule.min_saccade, merge_gap, rule.merge_distance)
+        rules = (rule.threshold, rule.min_fixation, rule.min_saccade, merge_gap, rule.merge_distance)
+        self._rule = tuple(map(float, rules))  # for a whole number it would be compiled again
         self.state = np.zeros(_kernels.CLASSIFY_STATE)
         self.state[8] = np.nan
         # an event has a row of its own; three may wait from before

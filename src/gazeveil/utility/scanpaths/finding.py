@@ -33,7 +33,8 @@ def find_scanpath(t: FloatArray, x: FloatArray, y: FloatArray) -> Scanpath:
     width = max(_FEWEST, round(WINDOW_S / step)) if step > 0 else _FEWEST
     if len(t) < width:
         return nothing
-    sharp = restlessness(np.ascontiguousarray(x), np.ascontiguousarray(y), width)
+    # copies: for read-only arrays it would be compiled again
+    sharp = restlessness(np.array(x, order="C"), np.array(y, order="C"), width)
     seen = np.isfinite(sharp)
     if not seen.any():
         return nothing
