@@ -148,7 +148,7 @@ class Trained:
         )
 
 
-BUMPS = Trained("learned_bumps.npz", noises=(0.0115, 0.7), observers=(5, 600))
+BUMPS = Trained("learned_bumps.npz", noises=(0.0115, 0.7), observers=(5, 600), doubt=1.4, power=1.06)
 PICTURED = Trained("learned_pictured.npz", noises=(0.0115, 0.45), observers=(5, 600))
 MODES = Trained("learned_modes.npz", noises=(0.05, 0.45), observers=(3, 200), counts=(2, 12), power=1.2)
 

@@ -118,7 +118,7 @@ class Design:
 
 
 def designed(plane: Plane, observers: int, effective: float) -> Design | None:
-    """Return the modes under the noise of a number of participants at ε = 1; None where no network is trained for it."""
+    """Return the modes under the noise of a number of participants at ε = 1; None where no network learnt of it."""
     epsilon = Fraction(round(1000 * effective), 1000 * observers)
     task = Task(grid=plane.grid, observers=observers, epsilon=epsilon, blur_cells=plane.blur[0])
     made = modes.learned_for(task)
