@@ -284,7 +284,8 @@ def learned_file(name: str) -> np.lib.npyio.NpzFile:
 def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shipped runs without PyTorch, sees the same pictures and says the same."""
     monkeypatch.setattr(Network, "answer", Network.said)  # training shows each scene one way around
-    monkeypatch.setattr(learned, "MODES", replace(learned.MODES, power=1.0))
+    for network in ("BUMPS", "MODES"):
+        monkeypatch.setattr(learned, network, replace(getattr(learned, network), power=1.0))
     found, said = of_network(name)
     assert np.allclose(found.map * GRID.size, said.map[0].numpy() * GRID.size, atol=1e-3)  # type: ignore[attr-defined]
     assert np.allclose(found.noise_sd * GRID.size, said.noise_sd[0].numpy(), atol=1e-3)  # type: ignore[attr-defined]

@@ -91,32 +91,32 @@ class Curve:
 
 HEATMAP: Final = Curve(
     at=(2.0, 6.0, 10.0, 15.0, 25.0, 30.0, 50.0, 70.0, 100.0, 200.0, 400.0),
-    expected=(0.30, 0.397, 0.452, 0.504, 0.558, 0.63, 0.782, 0.851, 0.91, 0.964, 0.984),
-    low=(0.05, 0.1, 0.15, 0.15, 0.28, 0.34, 0.57, 0.73, 0.82, 0.93, 0.97),
-    high=(0.7, 0.74, 0.78, 0.8, 0.83, 0.87, 0.92, 0.95, 0.97, 0.99, 0.99),
-    without_data=(0.30, 0.358, 0.373, 0.39, 0.39, 0.4, 0.407, 0.409, 0.411, 0.413, 0.412),
+    expected=(0.30, 0.429, 0.493, 0.538, 0.583, 0.635, 0.779, 0.858, 0.91, 0.964, 0.982),
+    low=(0.05, 0.15, 0.19, 0.19, 0.27, 0.37, 0.59, 0.73, 0.82, 0.93, 0.96),
+    high=(0.7, 0.75, 0.8, 0.82, 0.85, 0.87, 0.92, 0.95, 0.96, 0.99, 0.99),
+    without_data=(0.30, 0.372, 0.395, 0.401, 0.409, 0.409, 0.417, 0.422, 0.426, 0.425, 0.426),
     basis="48 simulated scenes and 60 OSIE images, ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing",
 )
 """One heatmap with a δ, three draws of participants and noise a scene. At two participants nothing but the prior is
 assumed."""
 
 PURE_HEATMAP: Final = Curve(
-    at=(2.0, 6.0, 10.0, 15.0, 30.0, 60.0, 100.0, 200.0),
-    expected=(0.30, 0.388, 0.425, 0.498, 0.561, 0.689, 0.752, 0.858),
-    low=(0.05, 0.1, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7),
-    high=(0.7, 0.72, 0.76, 0.81, 0.83, 0.88, 0.91, 0.95),
-    without_data=(0.30, 0.336, 0.366, 0.405, 0.423, 0.422, 0.424, 0.424),
-    basis="30 simulated scenes and 60 OSIE images, ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing",
+    at=(2.0, 6.0, 10.0, 15.0, 25.0, 30.0, 50.0, 70.0, 100.0, 200.0),
+    expected=(0.30, 0.431, 0.484, 0.536, 0.599, 0.613, 0.694, 0.718, 0.777, 0.858),
+    low=(0.05, 0.15, 0.17, 0.2, 0.28, 0.32, 0.39, 0.44, 0.51, 0.7),
+    high=(0.7, 0.74, 0.81, 0.82, 0.85, 0.87, 0.89, 0.92, 0.94, 0.95),
+    without_data=(0.30, 0.372, 0.395, 0.401, 0.409, 0.409, 0.417, 0.422, 0.426, 0.425),
+    basis="48 simulated scenes and 60 OSIE images, ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing",
 )
-"""One heatmap without a δ, over participants times ε; but for 15 participants, measured with the earlier decoder."""
+"""One heatmap without a δ, over participants times ε; at 200 measured with an earlier decoder."""
 
 HEATMAP_WITH_PICTURE: Final = Curve(
     at=(6.0, 15.0, 30.0, 50.0, 100.0),
-    expected=(0.742, 0.784, 0.808, 0.841, 0.914),
-    low=(0.45, 0.48, 0.58, 0.67, 0.81),
-    high=(0.93, 0.95, 0.95, 0.96, 0.97),
-    without_data=(0.742, 0.742, 0.748, 0.749, 0.759),
-    basis="120 OSIE images that the picture model never saw and 96 photographs of two other sets, each with a model "
+    expected=(0.752, 0.795, 0.814, 0.858, 0.922),
+    low=(0.5, 0.55, 0.65, 0.7, 0.83),
+    high=(0.93, 0.95, 0.95, 0.96, 0.98),
+    without_data=(0.752, 0.752, 0.752, 0.76, 0.77),
+    basis="120 OSIE images that the picture model never saw and 170 photographs of two other sets, each with a model "
     "trained without that set; ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing",
 )
 """One heatmap with a δ, where a picture model or a map of the user's own speaks; the three sets weigh alike."""
