@@ -164,7 +164,7 @@ VEILS = [
 def plans() -> dict[str, Plan]:
     """Return a plan of every product."""
     made = {name: aggregate.declared().plan(how, **which) for name, (how, which) in aggregate.MECHANISMS.items()}
-    return {**made, **series.plans(series.declared()), "veiled": veiled.declared().plan(veiled.CLOCK)}
+    return {**made, **series.plans(), "veiled": veiled.declared().plan(veiled.CLOCK)}
 
 
 def statement_of(plan: Plan) -> Statement:
