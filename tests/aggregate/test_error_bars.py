@@ -72,17 +72,20 @@ def people_s_map(people: int, grid: Grid = GRID) -> FloatArray:
     return render(counts / counts.sum(), 1.1)
 
 
-@pytest.mark.parametrize(("name", "people"), [("modes", 15), ("bumps", 30), ("bumps", 80)])
-def test_error_sd_covers_the_map_of_the_same_people(name: str, people: int) -> None:
-    """95 % intervals, over 25 seeded draws of one scene: at least 87 % of cells. This scene is unlike the
-    models, and few people's intervals miss its eight hottest cells; those of many do not."""
+@pytest.mark.parametrize(("name", "people", "draws"), [("modes", 15, 100), ("bumps", 30, DRAWS), ("bumps", 80, DRAWS)])
+def test_error_sd_covers_the_map_of_the_same_people(name: str, people: int, draws: int) -> None:
+    """95 % intervals, over seeded draws of one scene: at least 87.5 % of cells. This scene is unlike the
+    models, and few people's intervals miss its eight hottest cells; those of many do not.
+
+    With `modes` .882 are covered (400 draws); the mean of 100 draws has a standard error of .0023, that of 25 one of
+    .0046, and machines whose linear algebra differs draw other noise.
+    """
     truth = people_s_map(people)
     hottest = np.argsort(truth, axis=None)[-8:]
-    inside = np.array(
-        [np.abs(e.map - truth) <= 1.96 * np.asarray(e.error_sd) for e in released(name, people, with_hot_spots=True)]
-    )
-    assert inside.mean() >= 0.87
-    assert people < 80 or inside.reshape(DRAWS, -1)[:, hottest].mean() >= 0.8
+    found = released(name, people, with_hot_spots=True, draws=draws)
+    inside = np.array([np.abs(e.map - truth) <= 1.96 * np.asarray(e.error_sd) for e in found])
+    assert inside.mean() >= 0.875
+    assert people < 80 or inside.reshape(draws, -1)[:, hottest].mean() >= 0.8
 
 
 def test_hot_spots_are_flagged_once_there_are_people_enough() -> None:

@@ -202,7 +202,7 @@ def test_a_declared_picture_helps_with_shares_beside_the_unbiased_number(capsys:
     assert (table["with_picture_low"] <= table["with_picture"]).all()
     ends = (table["study_high"] - table["unclipped"], table["unclipped"] - table["study_low"])  # may be cut
     uncut = [2 * max(pair) for pair in zip(*ends, strict=True)]
-    wide = pl.Series(uncut) * 1.5  # narrower as a rule; where noise makes the guesses differ, a little wider
+    wide = pl.Series(uncut) * 1.25  # narrower as a rule; where noise makes guesses differ, up to a fifth wider
     assert (table["with_picture_high"] - table["with_picture_low"] < wide).all()
     assert run([*asked, "--no-picture-prior", "--out", "without"]) == 0
     assert "with_picture" not in pl.read_parquet("without/aoi.parquet").columns
