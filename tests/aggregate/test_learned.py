@@ -18,6 +18,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_view import bumps_along, bumps_over, lattice_of
 from gazeveil.aggregate.models import Plane, mean_of, models_of, plain_models
 from gazeveil.aggregate.network import Network, shipped
+from gazeveil.aggregate.prior import broad
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategies import modes
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
@@ -208,8 +209,8 @@ def test_modes_around_a_picture_are_decoded_by_models() -> None:
 @pytest.mark.parametrize(
     ("saliency", "files"),
     [
-        (None, {"learned_bumps.npz"}),
-        (Saliency.of_map(np.eye(24, 32) + 0.1), {"learned_bumps.npz", "learned_pictured.npz"}),
+        (None, set(learned.BUMPS.files)),
+        (Saliency.of_map(np.eye(24, 32) + 0.1), {*learned.BUMPS.files, "learned_pictured.npz"}),
     ],
 )
 def test_records_name_the_networks(saliency: Saliency | None, files: set[str]) -> None:
@@ -247,7 +248,7 @@ def of_network(name: str) -> tuple[learned.Learned, object]:
     contents = rng.gamma(1.0, size=(30, 40)) if name == "pictured" else np.zeros((30, 40))
     prior = raster.prior(torch.tensor(contents / max(contents.mean(), 1e-9), dtype=torch.float32)[None])
     mean = MEAN if name != "pictured" else mean_of(models_of(PLANE, Saliency.of_map(contents)))
-    if name == "modes":
+    if name.startswith("modes"):
         design = designed(PLANE, 20, 20.0)
         assert design is not None
         measure: OfModes | OfBumps = OfModes(raster, design)
@@ -266,34 +267,53 @@ def of_network(name: str) -> tuple[learned.Learned, object]:
             else learned.of_bumps(measure.facts, numbers, mean)
         )
     trained = Trained(course.pictures, course.channels)
-    with learned_file(name) as stored:
+    with np.load(Path(learned.__file__).with_name(f"learned_{name}.npz")) as stored:
         trained.load_state_dict({key: torch.from_numpy(stored[key].astype(np.float32)) for key in stored.files})
     with torch.no_grad():
         pictures = measure.pictures(torch.tensor(numbers, dtype=torch.float32)[None], prior)
         return found, trained(raster, pictures, prior)
 
 
-def learned_file(name: str) -> np.lib.npyio.NpzFile:
-    file = {"bumps": learned.BUMPS, "pictured": learned.PICTURED, "modes": learned.MODES}[name].file
-    found = np.load(Path(learned.__file__).with_name(file))
-    assert isinstance(found, np.lib.npyio.NpzFile)
-    return found
-
-
-@pytest.mark.parametrize("name", ["bumps", "pictured", "modes"])
+@pytest.mark.parametrize("name", ["bumps", "bumps_coarse", "pictured", "modes", "modes_coarse"])
 def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shipped runs without PyTorch, sees the same pictures and says the same."""
     monkeypatch.setattr(Network, "answer", Network.said)  # training shows each scene one way around
-    for network in ("BUMPS", "MODES"):
-        monkeypatch.setattr(learned, network, replace(getattr(learned, network), power=1.0))
+    used = name.split("_", maxsplit=1)[0].upper()
+    alone = replace(getattr(learned, used), power=1.0, files=(f"learned_{name}.npz",))
+    assert set(alone.files) <= set(getattr(learned, used).files)
+    monkeypatch.setattr(learned, used, alone)
     found, said = of_network(name)
     assert np.allclose(found.map * GRID.size, said.map[0].numpy() * GRID.size, atol=1e-3)  # type: ignore[attr-defined]
     assert np.allclose(found.noise_sd * GRID.size, said.noise_sd[0].numpy(), atol=1e-3)  # type: ignore[attr-defined]
 
 
+def test_two_networks_answers_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(8).normal(size=bumps_over(GRID).shape[1])
+    facts, both = learned.Facts(PLANE, 50, 0.1), learned.BUMPS
+    logs = []
+    for files in (both.files[:1], both.files[1:], both.files):
+        monkeypatch.setattr(learned, "BUMPS", replace(both, files=files))
+        logs.append(np.log(learned.of_bumps(facts, numbers, MEAN).map))
+    one, other, mean = (each - each.mean() for each in logs)
+    assert not np.allclose(one, other, atol=0.1)
+    assert np.allclose(mean, (one + other) / 2, atol=1e-4)
+
+
+def test_what_most_gaze_in_the_middle_looks_like_is_seen() -> None:
+    """How far numbers go towards bumps over the middle is the cosine between them; without noise, of them all."""
+    facts = learned.Facts(PLANE, 50, 0.1)
+    seen = {}
+    for name, map_ in (("middle", PLANE.blurred(broad(GRID, 0.5, 0.5, 0.16, 0.16))), ("spots", spots_map())):
+        pictures = learned.bumps_pictures(facts, numbers_of(map_), MEAN)
+        seen[name] = pictures[3:7, 0, 0] * 10 * facts.noise_sd
+        assert np.ptp(pictures[3:8], axis=(1, 2)).max() == 0
+    assert seen["middle"][1] == pytest.approx(1, abs=1e-6)
+    assert seen["middle"].min() > seen["spots"].max() > 0
+
+
 def test_a_networks_answer_is_the_mean_of_both_ways_around() -> None:
-    network = shipped(learned.BUMPS.file)
-    pictures = np.random.default_rng(7).normal(size=(8, 19, 26)).astype(np.float32)
+    network = shipped(learned.BUMPS.files[0])
+    pictures = np.random.default_rng(7).normal(size=(13, 19, 26)).astype(np.float32)
     pictures[-1] = np.linspace(-1, 1, 26)
     mirrored = pictures[:, :, ::-1].copy()
     mirrored[-1] *= -1

@@ -15,7 +15,7 @@ from gazeveil.cli import _experiment_decoder
 from gazeveil.cli.main import run
 
 torch = pytest.importorskip("torch")
-DECODERS = ("bumps", "pictured", "modes")
+DECODERS = ("bumps", "bumps_coarse", "pictured", "modes", "modes_coarse")
 
 
 def shipped(decoder: str) -> Path:
@@ -90,9 +90,9 @@ def test_a_trained_network_is_less_wrong_than_a_new_one(decoder: str) -> None:
         trained.load_state_dict({name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored.files})
     raster = Raster(plane_of(*PLANES[3]), "cpu")
     looks = [simulated_looks(1, 4, 1.0)]
-    for people in (10, 20) if decoder == "modes" else (20, 50):
+    for people in (10, 20) if decoder.startswith("modes") else (20, 50):
         measure: Measure
-        if decoder == "modes":
+        if decoder.startswith("modes"):
             design = designed(raster.plane, people, float(people))
             assert design is not None
             measure = OfModes(raster, design)
@@ -169,6 +169,8 @@ def test_numbers_in_training_are_those_of_the_product() -> None:
         (["--decoder", "pictured"], "needs --contents"),
         (["--decoder", "modes", "--contents", "maps.npz"], "takes no --contents"),
         (["--decoder", "pictured", "--contents", "none.npz"], "there is no none.npz"),
+        (["--start", "none.npz"], "there is no none.npz"),
+        (["--start", str(shipped("modes"))], "does not hold the weights of --decoder bumps"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(
@@ -177,6 +179,46 @@ def test_options_that_do_not_fit_are_refused(
     assert run(["experiment", "heatmap-decoder", str(sets), "--out", str(tmp_path / "x.npz"), *given]) != 0
     assert said in capsys.readouterr().err
     assert not (tmp_path / "x.npz").exists()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_training_goes_on_from_given_weights(sets: Path, tmp_path: Path) -> None:
+    """After one step they are still nearly what they were, which new ones are not."""
+    out = tmp_path / "more.npz"
+    command = ["experiment", "heatmap-decoder", str(sets), "--decoder", "modes_coarse", "--steps", "1"]
+    assert run([*command, "--start", str(shipped("modes")), "--out", str(out)]) == 0
+    assert run([*command, "--out", str(tmp_path / "new.npz")]) == 0
+    with np.load(out) as more, np.load(shipped("modes")) as begun, np.load(tmp_path / "new.npz") as new:
+        for name in begun.files:
+            assert np.allclose(more[name], begun[name], atol=0.01)
+        assert not np.allclose(new["i.weight"], begun["i.weight"], atol=0.01)
+
+
+@pytest.mark.parametrize("text", ["no maps", ""])
+def test_a_file_that_holds_no_weights_is_refused(
+    text: str, sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "weights.npz").write_text(text)
+    command = ["experiment", "heatmap-decoder", str(sets), "--start", str(tmp_path / "weights.npz")]
+    assert run([*command, "--out", str(tmp_path / "x.npz")]) != 0
+    assert "the weights of a decoder" in capsys.readouterr().err
+
+
+def test_a_coarse_tracker_blurs_where_participants_looked_and_nobody_is_lost(sets: Path) -> None:
+    from gazeveil.experiments.heatmap_decoder.scenes import Mixture, Scenes
+    from gazeveil.experiments.heatmap_decoder.viewers import read_looks
+
+    looks = [read_looks(sets / "lab", 1.0)]
+    spread = {}
+    for coarse in (0.0, 1.0):
+        scenes = Scenes(looks, "cpu", 1, Mixture(0.0, 0.0, 0.0, False, alike=0.7, zoomed=1.0, coarse=coarse))
+        steps = [scenes.step(20, 5) for _ in range(10)]
+        for step in steps:
+            for each in step:
+                assert torch.isfinite(each).all()
+            assert torch.allclose(step.mine[..., 2].sum(-1), torch.ones(20, 5), atol=1e-4)
+        spread[coarse] = float(np.mean([step.mine[..., :2].std(2).mean() for step in steps]))
+    assert spread[1.0] > 1.5 * spread[0.0]
 
 
 def test_a_file_that_holds_no_maps_is_refused(sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from gazeveil.aggregate.map_view import bumps_along, lattice_of
 from gazeveil.aggregate.models import Plane
 from gazeveil.aggregate.network import digest, shipped
-from gazeveil.aggregate.prior import prior_of
+from gazeveil.aggregate.prior import broad, prior_of
 from gazeveil.types import Float32Array, FloatArray
 
 NAME = "heatmap decoder 2"
@@ -36,6 +36,8 @@ CELLS_DEG = (0.7, 1.4)
 SIDES_DEG = (12.0, 52.0)
 """Blurs, sizes of cells and sides of the viewing plane that all networks were trained on."""
 
+MIDDLES = (0.1, 0.16, 0.24, 0.36)
+"""Widths of bumps over the middle, in parts of the viewing plane: a network is told how far numbers go their way."""
 LEAST_APART = 1e-4
 """How far the numbers of a picture's map must be from usual ones for it to say anything."""
 LEAST = 0.02
@@ -93,21 +95,21 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A network, what it was trained on, and what is made of its answers.
+    """One network or two whose answers are averaged, what they were trained on, and what is made of their answers.
 
     Attributes:
-        file: Its weights.
+        files: Their weights.
         noises: The least and the most noise of each number.
         observers: The fewest and the most participants.
         counts: The fewest and the most numbers, where that is not a matter of the viewing plane.
-        narrowed: What is left of its intervals: in training they were to cover 96 % of cells, to be safe where scenes
+        narrowed: What is left of their intervals: in training they were to cover 96 % of cells, to be safe where scenes
             are unlike.
         doubt: By how much the logarithm of the odds of a hot spot is lowered: in sets unlike the others too many were
             called.
-        power: How much further than it says the map goes from the one that is expected.
+        power: How much further than they say the map goes from the one that is expected.
     """
 
-    file: str
+    files: tuple[str, ...]
     noises: tuple[float, float]
     observers: tuple[int, int]
     counts: tuple[int, int] | None = None
@@ -116,7 +118,7 @@ class Trained:
     power: float = 1.0
 
     def knows(self, facts: Facts, count: int) -> bool:
-        """Return whether it was trained on this many numbers of releases like this one: a matter of public facts."""
+        """Return whether they were trained on this many numbers of releases like this one: a matter of public facts."""
         plane = facts.plane
         width, height = plane.cell_deg
         return (
@@ -129,10 +131,10 @@ class Trained:
         )
 
     def said(self, facts: Facts, pictures: Float32Array, mean: FloatArray) -> Learned:
-        """Return what it says of pictures, where a map is expected."""
+        """Return what they say of pictures, where a map is expected."""
         plane = facts.plane
         down, across = between(plane).to_cells
-        answers = shipped(self.file).answer(pictures).astype(np.float64)
+        answers = np.stack([shipped(file).answer(pictures) for file in self.files]).mean(axis=0, dtype=np.float64)
         factor, half, noise, hot = (down @ each @ across.T for each in answers)
         raised = _logs(mean).reshape(plane.grid.shape) + self.power * factor
         found = np.exp(raised - raised.max())
@@ -148,20 +150,34 @@ class Trained:
         )
 
 
-BUMPS = Trained("learned_bumps.npz", noises=(0.0115, 0.7), observers=(5, 600), doubt=1.4, power=1.06)
-PICTURED = Trained("learned_pictured.npz", noises=(0.0115, 0.45), observers=(5, 600))
-MODES = Trained("learned_modes.npz", noises=(0.05, 0.45), observers=(3, 200), counts=(2, 12), power=1.2)
+BUMPS = Trained(
+    ("learned_bumps.npz", "learned_bumps_coarse.npz"),
+    noises=(0.0115, 0.7),
+    observers=(5, 600),
+    narrowed=0.88,
+    doubt=1.4,
+    power=1.06,
+)
+PICTURED = Trained(("learned_pictured.npz",), noises=(0.0115, 0.45), observers=(5, 600))
+MODES = Trained(
+    ("learned_modes.npz", "learned_modes_coarse.npz"),
+    noises=(0.05, 0.45),
+    observers=(3, 200),
+    counts=(2, 12),
+    power=1.1,
+)
 
 
 def to_dict(*networks: Trained) -> dict[str, Any]:
     """Return which networks decode, as plain values: their name, and the digest of each one's weights."""
     if not networks:
         return {}
-    return {"decoder": NAME, "decoder_sha256": {each.file: digest(each.file) for each in networks}}
+    files = [file for each in networks for file in each.files]
+    return {"decoder": NAME, "decoder_sha256": {file: digest(file) for file in files}}
 
 
 def of_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Learned:
-    """Return what the network of bumps makes of noisy numbers, where no picture is known.
+    """Return what the networks of bumps make of noisy numbers, where no picture is known.
 
     Args:
         facts: What is public.
@@ -197,14 +213,17 @@ def of_modes(facts: Facts, view: ModesView, numbers: FloatArray, chances: FloatA
 
 
 def bumps_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Float32Array:
-    """Return what the network of bumps looks at where no picture is known: eight pictures on the lattice."""
+    """Return what the network of bumps looks at where no picture is known: thirteen pictures on the lattice."""
     lattice = between(facts.plane)
     picture = numbers.reshape(lattice.shape)
+    in_noise = picture / facts.noise_sd
+    to_middles = (float(np.sum(in_noise * each)) / 10 for each in lattice.middles)
+    excess = float(np.sum(in_noise**2) - in_noise.size) / math.sqrt(2 * in_noise.size) / 10
     return _stacked(
         0.2 * picture / float(np.abs(lattice.unit_numbers(mean)).mean()),
-        0.3 * picture / facts.noise_sd,
+        0.3 * in_noise,
         0.5 * lattice.on_lattice(_logs(mean)),
-        *(np.full(lattice.shape, each) for each in facts.numbers()),
+        *(np.full(lattice.shape, each) for each in (*to_middles, excess, *facts.numbers())),
         *lattice.places(),
     )
 
@@ -265,12 +284,17 @@ def _logs(map_: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Between:
-    """What goes between the cells of a viewing plane and the lattice of bumps, down and across."""
+    """What goes between the cells of a viewing plane and the lattice of bumps, down and across.
+
+    Attributes:
+        middles: What bumps see of bumps over the middle of several widths, each of length 1.
+    """
 
     cells: tuple[int, int]
     to_lattice: tuple[FloatArray, FloatArray]
     to_cells: tuple[FloatArray, FloatArray]
     bumps: tuple[FloatArray, FloatArray]
+    middles: tuple[FloatArray, ...]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -283,8 +307,7 @@ class Between:
 
     def unit_numbers(self, map_: FloatArray) -> FloatArray:
         """Return what bumps see of a map, of length 1."""
-        seen = self.bumps[0].T @ map_.reshape(self.cells) @ self.bumps[1]
-        return np.asarray(seen / np.linalg.norm(seen))
+        return _unit_numbers(self.bumps, map_.reshape(self.cells))
 
     def places(self) -> tuple[FloatArray, FloatArray]:
         """Return how far down and how far across each place is, from -1 to 1."""
@@ -298,12 +321,19 @@ def between(plane: Plane) -> Between:
     x, y = prior_of(plane.grid).positions()
     lattice_x, lattice_y = lattice_of(plane.grid)
     across, down = bumps_along(plane.grid)
+    middles = [plane.blurred(broad(plane.grid, 0.5, 0.5, width, width)) for width in MIDDLES]
     return Between(
         plane.grid.shape,
         (cubic(y, lattice_y), cubic(x, lattice_x)),
         (cubic(lattice_y, y), cubic(lattice_x, x)),
         (down, across),
+        tuple(_unit_numbers((down, across), each.reshape(plane.grid.shape)) for each in middles),
     )
+
+
+def _unit_numbers(bumps: tuple[FloatArray, FloatArray], map_: FloatArray) -> FloatArray:
+    seen = bumps[0].T @ map_ @ bumps[1]
+    return np.asarray(seen / np.linalg.norm(seen))
 
 
 def cubic(places: FloatArray, wanted: FloatArray) -> FloatArray:

@@ -23,13 +23,20 @@ def experiment_heatmap_decoder(
     folder: Annotated[Path, typer.Argument(help="One folder per set, each with `images` and `fixations.csv`.")],
     out: Annotated[Path, typer.Option("--out", help="File for the weights, such as learned_bumps.npz.")],
     decoder: Annotated[
-        str, typer.Option("--decoder", help="`bumps`, `pictured` (bumps where a picture is known) or `modes`.")
+        str,
+        typer.Option(
+            "--decoder",
+            help="`bumps`, `modes`, `pictured` (bumps, a picture is known), `bumps_coarse` or `modes_coarse`.",
+        ),
     ] = "bumps",
     contents: Annotated[
         list[Path] | None,
         typer.Option(
             "--contents", help="For `pictured`: maps of pictures that a model never saw; may be given several times."
         ),
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option("--start", help="Weights to go on from, at half the rate; by default there are none.")
     ] = None,
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="How many steps of training.", show_default="as shipped")
@@ -49,8 +56,8 @@ def experiment_heatmap_decoder(
     import numpy as np
 
     from gazeveil.experiments.heatmap_decoder.network import stored
-    from gazeveil.experiments.heatmap_decoder.training import COURSES, train
-    from gazeveil.experiments.heatmap_decoder.viewers import read_contents, read_looks, simulated_looks
+    from gazeveil.experiments.heatmap_decoder.training import COURSES, fits, train
+    from gazeveil.experiments.heatmap_decoder.viewers import read_arrays, read_contents, read_looks, simulated_looks
 
     if decoder not in COURSES:
         raise OptionError(f"there is no decoder {decoder!r}", hint=f"decoders: {', '.join(COURSES)}")
@@ -60,6 +67,10 @@ def experiment_heatmap_decoder(
             f"--decoder {decoder} {'needs' if course.mixture.pictured else 'takes no'} --contents",
             hint="only the decoder `pictured` learns what pictures are worth",
         )
+
+    begun = None if start is None else read_arrays(start, "the weights of a decoder", "this command writes such a file")
+    if begun is not None and not fits(course, begun):
+        raise OptionError(f"{start} does not hold the weights of --decoder {decoder}", hint="it has other layers")
 
     places = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
     if not places:
@@ -71,7 +82,7 @@ def experiment_heatmap_decoder(
     with progress("training", quiet=as_json) as tell:
         everything = [*sets, simulated_looks(STUDIES, SCENES, _SIMULATED, len(said))]
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        network = train(course, everything, seed=seed, device=device, steps=steps, tell=tell)
+        network = train(course, everything, seed=seed, device=device, steps=steps, start=begun, tell=tell)
     with replacing(out) as part, part.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **stored(network))
     counts = {place.name: len(each.values) for place, each in zip(places, sets, strict=True)}

@@ -22,7 +22,7 @@ from gazeveil.experiments.heatmap_decoder.network import Raster
 
 MULTIPLIER = 5.27591
 """Standard deviation of the noise of a sum of vectors of length 1 without negative entries, at ε = 1 and δ = 10⁻⁵."""
-BUMPS_PICTURES, PICTURED_PICTURES, MODES_PICTURES = 8, 12, 14
+BUMPS_PICTURES, PICTURED_PICTURES, MODES_PICTURES = 13, 12, 14
 
 
 class Measure(Protocol):
@@ -79,6 +79,8 @@ class OfBumps:
         if self._pictured:
             facts = torch.cat((self._followed(numbers, self._unit_numbers(prior) - usual), facts), 1)
             expected = [0.5 * raster.on_lattice(raster.logs(prior))[:, None], plain]
+        else:
+            facts = torch.cat((self._about(numbers), facts), 1)
         return torch.cat(
             (
                 0.2 * picture / usual.abs().mean(),
@@ -89,6 +91,13 @@ class OfBumps:
             ),
             1,
         )
+
+    def _about(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Return how far numbers go to the middle, and by how much they exceed noise."""
+        in_noise = numbers / self.facts.noise_sd
+        count = in_noise.shape[1]
+        excess = ((in_noise**2).sum(1, keepdim=True) - count) / math.sqrt(2 * count)
+        return torch.cat((in_noise @ self.raster.middles.T, excess), 1) / 10
 
     def _followed(self, numbers: torch.Tensor, apart: torch.Tensor) -> torch.Tensor:
         """Return whether a picture says anything, how far numbers go its way, and how far they should."""

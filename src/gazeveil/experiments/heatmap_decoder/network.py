@@ -43,6 +43,7 @@ class Raster:
             self.moved(blur_matrix(size, blur)) for size, blur in zip(plane.grid.shape, plane.blur, strict=True)
         )
         self.plain = self.moved(mean_of(plain_models(plane)))
+        self.middles = torch.stack([self.moved(each.ravel()) for each in lattice.middles])
         self.places = torch.stack([self.moved(each) for each in lattice.places()])
         centres = [broad(plane.grid, 0.5, 0.5, *size) for size in PICTURE_SIZES]
         self._centres = self.moved([(each / each.max()) ** CENTRE_POWER for each in centres])

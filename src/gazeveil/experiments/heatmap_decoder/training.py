@@ -3,17 +3,18 @@
 """How decoders are trained: what is wrong with their maps, with their intervals, and with what they say of noise.
 
 Maps should correlate with the population's, differ little from it, and never be worse than the map that is expected:
-what they are worse counts more than once. Where a picture is known, they should also be right in what it does not say.
-Half widths are the quantile of what maps differ from those of the same participants; what two draws of noise make of
-the same participants says what noise does.
+what single ones are worse counts more than once, and so does what the scenes of a step are worse on average, as those
+may be alike in how much of gaze goes to the middle. Where a picture is known, they should also be right in what it does
+not say. Half widths are the quantile of what maps differ from those of the same participants; what two draws of noise
+make of the same participants says what noise does.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
 
 import numpy as np
 import torch
@@ -37,6 +38,8 @@ BATCH: Final = 192
 _MANY_PEOPLE: Final = 150
 RATE, DECAY, WARM_UP, KEPT = 2e-3, 1e-2, 0.05, 0.999
 COVERED: Final = 0.96
+_GAINED: Final = 0.01
+"""By so much the maps of a step should be better than what is expected, lest they be worse on other ones."""
 _TIMES = (1.0, 1.0, 1.0, 0.5, 2.0, 3.0)
 """How many more participants there are than would see so much noise at ε = 1."""
 _USUAL_PLANE = 0.3
@@ -55,6 +58,7 @@ class Course:
         channels: How wide it is.
         mixture: What scenes are made of.
         worse: How much it counts, beside all else, that a map is worse than its prior.
+        all_worse: How much it counts that the maps of a step are worse on average.
         own: How much it counts that a map is wrong in what a picture does not say.
     """
 
@@ -67,12 +71,19 @@ class Course:
     mixture: Mixture
     worse: float
     own: float = 0.0
+    all_worse: float = 0.0
 
 
+_FINE_BUMPS: Final = Course(
+    "bumps", (8.0, 450.0), (5, 500), 27_000, BUMPS_PICTURES, 64, Mixture(0.12, 0.32, 0.0, False), worse=1.0
+)
+_FINE_MODES: Final = Course(
+    "modes", (4.0, 60.0), (3, 180), 12_057, MODES_PICTURES, 48, Mixture(0.1, 0.4, 0.5, False), worse=1.2
+)
+_COARSE: Final = Mixture(0.08, 0.36, 0.5, False, alike=0.7, zoomed=0.4, coarse=0.35)
 COURSES: Final = {
-    "bumps": Course(
-        "bumps", (8.0, 450.0), (5, 500), 27_000, BUMPS_PICTURES, 64, Mixture(0.12, 0.32, 0.0, False), worse=1.0
-    ),
+    "bumps": _FINE_BUMPS,
+    "bumps_coarse": replace(_FINE_BUMPS, mixture=_COARSE, steps=14_761, worse=0.5, all_worse=3.0),
     "pictured": Course(
         "bumps",
         (12.0, 450.0),
@@ -84,13 +95,22 @@ COURSES: Final = {
         worse=1.5,
         own=0.15,
     ),
-    "modes": Course(
-        "modes", (4.0, 60.0), (3, 180), 12_057, MODES_PICTURES, 48, Mixture(0.1, 0.4, 0.5, False), worse=1.2
-    ),
+    "modes": _FINE_MODES,
+    "modes_coarse": replace(_FINE_MODES, mixture=_COARSE, steps=7_292, worse=0.5, all_worse=3.0),
 }
 """How each of the networks that are shipped was trained (docs/reference/heatmap-decoder.md)."""
 _DESIGNS: Final = 20
 """How many designs of modes there are for each viewing plane."""
+
+
+Weights = Mapping[str, np.ndarray[Any, Any]]
+"""What the layers of a network hold, by their names in its file."""
+
+
+def fits(course: Course, weights: Weights) -> bool:
+    """Return whether these are the weights of such a network."""
+    layers = Trained(course.pictures, course.channels).state_dict()
+    return {name: tuple(layers[name].shape) for name in layers} == {name: weights[name].shape for name in weights}
 
 
 class _Measures(Protocol):
@@ -104,9 +124,10 @@ def train(
     seed: int,
     device: str,
     steps: int | None = None,
+    start: Weights | None = None,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Trained:
-    """Train a network, and return the mean over its last thousand or so steps."""
+    """Train a network, a new one or one that has these weights; return the mean over its last thousand or so steps."""
     steps = course.steps if steps is None else steps
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -114,13 +135,16 @@ def train(
     rasters = [Raster(plane_of(*each), device) for each in PLANES]
     measures = _bumps(course, rasters) if course.strategy == "bumps" else _modes(course, rasters, rng)
     network = Trained(course.pictures, course.channels)
+    if start is not None:
+        network.load_state_dict({name: torch.from_numpy(values.astype(np.float32)) for name, values in start.items()})
     network.to(device)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
+    rate = RATE if start is None else RATE / 2
+    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=DECAY)
     mean = {name: values.detach().clone() for name, values in network.state_dict().items()}
     for done in range(steps):
         part = done / steps
         for group in optimiser.param_groups:
-            group["lr"] = RATE * min(1.0, part / WARM_UP) * (1 + math.cos(math.pi * part)) / 2
+            group["lr"] = rate * min(1.0, part / WARM_UP) * (1 + math.cos(math.pi * part)) / 2
         measure = measures(rng)
         observers = measure.facts.observers
         step = scenes.step(BATCH if observers < _MANY_PEOPLE else BATCH // 2, observers)
@@ -148,7 +172,8 @@ def loss_of(course: Course, network: Trained, measure: Measure, step: Step, chan
     said: Said = network(raster, measure.pictures(noisy, prior), prior)
     everybody, same = (raster.map(each).repeat(2, 1) for each in (step.everybody, step.mine))
     alike = correlations(said.map, everybody)
-    worse = functional.relu(correlations(prior, everybody) - alike).mean()
+    lost = correlations(prior, everybody) - alike
+    worse = course.worse * functional.relu(lost).mean() + course.all_worse * functional.relu(lost.mean() + _GAINED)
     spread = ((everybody - everybody.mean(1, keepdim=True)) ** 2).sum(1)
     apart = (((said.map - everybody) ** 2).sum(1) / spread).clamp_max(4).mean()
     beyond = ((said.map.detach() - same) * raster.cells).abs() - said.half
@@ -157,7 +182,7 @@ def loss_of(course: Course, network: Trained, measure: Measure, step: Step, chan
     variance = (said.noise_sd**2).unflatten(0, (2, -1)).mean(0) + 1e-6
     noise = (variance.log() / 2 + ((one - other) * raster.cells) ** 2 / (4 * variance)).mean()
     hot = functional.binary_cross_entropy_with_logits(said.hot, (same * raster.cells > 4).float())
-    loss = (1 - alike).mean() + course.worse * worse + 0.5 * apart + 0.3 * intervals + 0.01 * noise + hot
+    loss = (1 - alike).mean() + worse + 0.5 * apart + 0.3 * intervals + 0.01 * noise + hot
     if course.own:
         pictured = step.contents.flatten(1).any(1).repeat(2).float()
         left = 1 - correlations(_without(said.map, prior), _without(everybody, prior))

@@ -61,13 +61,23 @@ def read_contents(path: Path) -> Contents:
         InputError: If there is no such file.
         FileFormatError: If it holds something else.
     """
+    return read_arrays(path, "a map for each picture", "experiment picture-model --maps writes such a file")
+
+
+def read_arrays(path: Path, what: str, hint: str) -> dict[str, FloatArray]:
+    """Read the arrays of a file by their names.
+
+    Raises:
+        InputError: If there is no such file.
+        FileFormatError: If it holds something else.
+    """
     if not path.is_file():
-        raise InputError(f"there is no {path}", hint="experiment picture-model --maps writes such a file")
+        raise InputError(f"there is no {path}", hint=hint)
     try:
         with np.load(path) as stored:
             return {name: np.asarray(stored[name], dtype=np.float64) for name in stored.files}
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise FileFormatError(path, expected="an .npz file with a map for each picture", found=str(error)) from error
+    except (AttributeError, EOFError, OSError, ValueError, zipfile.BadZipFile) as error:
+        raise FileFormatError(path, expected=f"an .npz file with {what}", found=str(error)) from error
 
 
 def read_looks(folder: Path, often: float, contents: Sequence[Contents] = ()) -> Looks:
