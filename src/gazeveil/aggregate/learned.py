@@ -156,7 +156,7 @@ BUMPS = Trained(
     observers=(5, 600),
     narrowed=0.88,
     doubt=1.4,
-    power=1.06,
+    power=1.1,
 )
 PICTURED = Trained(("learned_pictured.npz",), noises=(0.0115, 0.45), observers=(5, 600))
 MODES = Trained(
@@ -164,7 +164,7 @@ MODES = Trained(
     noises=(0.05, 0.45),
     observers=(3, 200),
     counts=(2, 12),
-    power=1.1,
+    power=1.2,
 )
 
 
