@@ -37,7 +37,7 @@ SIDES_DEG = (12.0, 52.0)
 """Blurs, sizes of cells and sides of the viewing plane that all networks were trained on."""
 
 MIDDLES = (0.1, 0.16, 0.24, 0.36)
-"""Widths of bumps over the middle, in parts of the viewing plane: a network is told how far numbers go their way."""
+"""Widths of bumps over the middle, in parts of the viewing plane: a network sees how far numbers go their way."""
 LEAST_APART = 1e-4
 """How far the numbers of a picture's map must be from usual ones for it to say anything."""
 LEAST = 0.02
@@ -156,7 +156,7 @@ BUMPS = Trained(
     observers=(5, 600),
     narrowed=0.88,
     doubt=1.4,
-    power=1.1,
+    power=1.08,
 )
 PICTURED = Trained(("learned_pictured.npz",), noises=(0.0115, 0.45), observers=(5, 600))
 MODES = Trained(
@@ -164,7 +164,7 @@ MODES = Trained(
     noises=(0.05, 0.45),
     observers=(3, 200),
     counts=(2, 12),
-    power=1.2,
+    power=1.15,
 )
 
 

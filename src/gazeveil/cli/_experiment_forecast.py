@@ -37,8 +37,8 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             str,
             typer.Option(
                 "--data",
-                help="`simulated`, `osie`, or a folder: OSIE, corpus. For features: `simulated`, the EyeTribe runs' "
-                "Parquet file, or the folder of sessions in a headset.",
+                help="`simulated`, `osie`, the other names and folders that heatmap takes. For features: `simulated`, "
+                "the EyeTribe runs' Parquet file, or the folder of sessions in a headset.",
             ),
         ] = "simulated",
         observers: Annotated[
@@ -79,7 +79,8 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
                 gallery = gallery_of(data, split, images if contents is None else EVERY, seed, tell, sizes)
             gallery, pictures = (gallery, {}) if contents is None else pictured_by(gallery, contents, images)[:2]
             assumed = gallery.assumed
-            title = f"{gallery.name} {split}, {len(gallery.scenes)} scenes"
+            split = gallery.split
+            title = f"{gallery.name} {split}".rstrip() + f", {len(gallery.scenes)} scenes"
             rows = _maps(product, gallery, pictures, people, epsilon, delta, seed, as_json)
         if as_json:
             print_json({"product": product, "data": data, "split": split, "rows": rows, "assumed": assumed})

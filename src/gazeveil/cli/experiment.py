@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,13 +23,11 @@ from gazeveil.cli import (
     _experiment_veils,
 )
 from gazeveil.cli._experiment_common import Out, Seed, check_drawing, names_in, numbers_in
+from gazeveil.cli._experiment_scenes import gallery_of
 from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
-from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
-from gazeveil.errors import InputError, OptionError, closest
-
-if TYPE_CHECKING:
-    from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
+from gazeveil.errors import OptionError
 
 app = command_app(no_args_is_help=True)
 
@@ -48,7 +44,9 @@ def heatmap(
     data: Annotated[
         str,
         typer.Option(
-            "--data", help="`simulated`, `osie` (found under data/ here or above), or a folder: OSIE, corpus."
+            "--data",
+            help="`simulated`; `osie`, `web-pages`, `eyetribe`, `rooms`, `museum` (found under data/ here or above); "
+            "or a folder: OSIE, corpus, or pictures as for picture-model, with durations in ms.",
         ),
     ] = "simulated",
     observers: Annotated[str, typer.Option("--observers", help="Numbers of participants.")] = "15,30,50,100,300",
@@ -57,7 +55,10 @@ def heatmap(
     images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of participants and noise per scene.")] = 1,
     split: Annotated[
-        str, typer.Option("--split", help="`test`: scenes that no constant was tuned on; `tune`: the others.")
+        str,
+        typer.Option(
+            "--split", help="Simulated and OSIE. `test`: scenes that no constant was tuned on; `tune`: the others."
+        ),
     ] = "test",
     methods: Annotated[
         str,
@@ -104,14 +105,13 @@ def heatmap(
     check_drawing(out)
     with progress("gathering gaze", quiet=as_json) as tell:
         some = EVERY if pictured else images  # those that have pictures are picked afterwards
-        gallery = _gallery(data, split, some, seed, tell, sizes_of(screen, size_mm, distance_mm))
-    labelled = split if gallery.name in {"simulated", "osie"} else ""
+        gallery = gallery_of(data, split, some, seed, tell, sizes_of(screen, size_mm, distance_mm))
     if with_trust:
         asked = TrustOptions(pictures=pictures, contents=contents, images=images, viewers=viewers, methods=methods)
-        trust(gallery, plan, labelled, asked, out, as_json)
+        trust(gallery, plan, gallery.split, asked, out, as_json)
         return
     with progress("making heatmaps", quiet=as_json) as tell:
-        found = usefulness.compare(gallery, plan, split=labelled, tell=tell)
+        found = usefulness.compare(gallery, plan, split=gallery.split, tell=tell)
     files = [] if out is None else report.write(found, out)
     if as_json:
         print_json({**found.to_dict(), "files": files})
@@ -144,39 +144,11 @@ def heatmap(
         print(f"wrote {', '.join(files)} to {out}")
 
 
-def _gallery(
-    data: str, split: str, images: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
-) -> Gallery:
-    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
-
-    if split not in tuple(scenes.Split):
-        raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
-    which = scenes.Split(split)
-    folder = _osie_folder() if data == "osie" else Path(data)
-    is_corpus = data not in {"simulated", "osie"} and not (folder / "fixations.parquet").is_file()
-    if sizes and not is_corpus:
-        raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
-    if data == "simulated":
-        return scenes.simulated(which, images, seed, tell=tell)
-    if not is_corpus:
-        return scenes.osie(folder / "fixations.parquet", which, images)
-    return scenes.of_corpus(folder, images, sizes)
-
-
-def _osie_folder() -> Path:
-    from gazeveil.datasets.folder import found_above
-
-    folder = found_above("osie")
-    if folder is None:
-        raise InputError("no folder data/osie here or above", hint="say where it is with --data FOLDER")
-    return folder
-
-
 _COMMANDS = (
     ("run", _experiment_grid.experiment_run, "grid.toml --out runs/first"),
     ("compare", _experiment_grid.experiment_compare, "runs/first runs/second"),
     ("leaderboard", _experiment_grid.experiment_leaderboard, "runs/first --out leaderboard.md"),
-    ("forecast", _experiment_forecast.forecast_command(_gallery), "--data simulated --observers 15 --images 3"),
+    ("forecast", _experiment_forecast.forecast_command(gallery_of), "--data simulated --observers 15 --images 3"),
     ("features", _experiment_features.experiment_features, "--people 20 --seconds 120 --out usefulness"),
     ("veils", _experiment_veils.experiment_veils, "--presets lphu,gaussian-low --quick"),
     ("identify", _experiment_identify.experiment_identify, "--experiment vr --recognisers committee,lda"),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who looked at what in a study of how useful private heatmaps are.
 
-Simulated participants, OSIE, or a corpus of your own.
+Simulated participants, OSIE, or a corpus of your own. Others are in `_heatmap_other_scenes`.
 
 Constants of the decoder were tuned on some of these scenes. So there are two splits that share no scene: what was used
 for tuning, and what was not.
@@ -124,12 +124,14 @@ class Gallery:
         geometry: The viewing plane.
         scenes: The scenes.
         assumed: What is assumed about the viewing plane, in words; nothing where all of it is known.
+        split: Which split of its scenes this is; nothing where there is none.
     """
 
     name: str
     geometry: Geometry
     scenes: tuple[Scene, ...]
     assumed: str = ""
+    split: str = ""
 
     @property
     def viewers(self) -> int:
@@ -149,24 +151,28 @@ def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_
     )
     seen: dict[str, list[Viewer]] = {}
     for done, recording in enumerate(study.recordings(), start=1):
-        seen.setdefault(recording.stimulus, []).append(_in_pieces(recording.x, recording.y, recording.tracked))
+        seen.setdefault(recording.stimulus, []).append(in_pieces(recording.x, recording.y, recording.tracked))
         tell(done, len(study))
-    return Gallery("simulated", PLANE, tuple(Scene(name, tuple(viewers)) for name, viewers in seen.items()))
+    made = tuple(Scene(name, tuple(viewers)) for name, viewers in seen.items())
+    return Gallery("simulated", PLANE, made, split=split)
 
 
 def osie(path: Path, split: Split, images: int) -> Gallery:
     """Return the OSIE images of a split (Xu et al. 2014): 15 participants, 3 s of free viewing each, as fixations.
 
-    A fixation of d ms counts as d/10 samples.
+    A fixation counts as `as_samples` says.
     """
     table = osie_fixations(path)
     every = table["image"].unique().sort().to_list()
     wanted = spread([name for name in every if (name in _OSIE_TUNED_ON) == (split is Split.TUNE)], images)
     scenes = []
     for name, rows in table.filter(pl.col("image").is_in(wanted)).group_by("image", maintain_order=True):
-        people = [_of_fixations(own) for own in rows.partition_by("user", maintain_order=True)]
+        people = [
+            as_samples(*(own[column].to_numpy().astype(np.float64) for column in ("x", "y", "dur_ms")))
+            for own in rows.partition_by("user", maintain_order=True)
+        ]
         scenes.append(Scene(str(name[0]), tuple(people)))
-    return Gallery("osie", PLANE, tuple(scenes))
+    return Gallery("osie", PLANE, tuple(scenes), split=split)
 
 
 def of_corpus(folder: Path, images: int, sizes: Mapping[str, float] = MappingProxyType({})) -> Gallery:
@@ -197,7 +203,7 @@ def of_corpus(folder: Path, images: int, sizes: Mapping[str, float] = MappingPro
         own = seen[recording.stimulus].setdefault(recording.observer, [])
         own.append((recording.x, recording.y, recording.tracked))
     scenes = tuple(
-        Scene(name, tuple(_in_pieces(*map(np.concatenate, zip(*own, strict=True))) for own in people.values()))
+        Scene(name, tuple(in_pieces(*map(np.concatenate, zip(*own, strict=True))) for own in people.values()))
         for name, people in seen.items()
         if people
     )
@@ -241,13 +247,14 @@ def watched_by(gallery: Gallery, first: int, last: int) -> Gallery:
     return replace(gallery, scenes=scenes)
 
 
-def _of_fixations(own: pl.DataFrame) -> Viewer:
-    lengths = np.maximum(np.rint(own["dur_ms"].to_numpy() / _MS_PER_SAMPLE).astype(np.int64), 1)
-    x, y = (np.repeat(own[name].to_numpy().astype(np.float64), lengths) for name in ("x", "y"))
-    return Viewer(x, y, _starts(lengths))
+def as_samples(x: FloatArray, y: FloatArray, duration_ms: FloatArray) -> Viewer:
+    """Return a viewer with these fixations; one of d ms counts as d/10 samples, and at least as one."""
+    lengths = np.maximum(np.rint(duration_ms / _MS_PER_SAMPLE).astype(np.int64), 1)
+    return Viewer(np.repeat(x, lengths), np.repeat(y, lengths), _starts(lengths))
 
 
-def _in_pieces(x: FloatArray, y: FloatArray, tracked: NDArray[Any]) -> Viewer:
+def in_pieces(x: FloatArray, y: FloatArray, tracked: NDArray[Any]) -> Viewer:
+    """Return a viewer with this gaze where it is tracked, cut into stretches of the same length."""
     x, y = x[tracked], y[tracked]
     pieces = min(_PIECES, len(x))
     lengths = np.diff(np.arange(pieces + 1) * len(x) // pieces) if pieces else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""`--data` of `gazeveil judge experiment heatmap` and `forecast`: sets of scenes by their names, or a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gazeveil.cli._output import Progress
+from gazeveil.errors import InputError, OptionError, closest
+
+if TYPE_CHECKING:
+    from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
+
+
+def gallery_of(
+    data: str, split: str, images: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
+) -> Gallery:
+    """Return the scenes of a set by its name, or of a folder.
+
+    Args:
+        data: The name or the folder.
+        split: Which scenes of a set that has splits.
+        images: How many scenes at most.
+        seed: What is simulated or made follows from it.
+        tell: Hears how far the work is.
+        sizes: What is known about the screen of a corpus.
+
+    Raises:
+        OptionError: If nothing has this name, or the screen is known.
+        InputError: If the files of a set are not found.
+    """
+    from gazeveil.datasets.edvam import EDVAM_FILE
+    from gazeveil.datasets.eyetribe import EYETRIBE_FILE
+    from gazeveil.datasets.osie import OSIE_FILE
+    from gazeveil.datasets.vr_objects import VR_FOLDER
+    from gazeveil.experiments.usefulness import _heatmap_other_scenes as others
+    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
+
+    if split not in tuple(scenes.Split):
+        raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
+    which = scenes.Split(split)
+    named: dict[str, Callable[[], Gallery]] = {
+        "simulated": lambda: scenes.simulated(which, images, seed, tell=tell),
+        "osie": lambda: scenes.osie(_folder("osie") / OSIE_FILE, which, images),
+        "web-pages": lambda: others.web_pages(_folder("osie") / OSIE_FILE, images, seed),
+        "eyetribe": lambda: others.eyetribe(_folder(EYETRIBE_FILE.parts[0]) / EYETRIBE_FILE.name, images),
+        "rooms": lambda: others.rooms(_folder(VR_FOLDER), images),
+        "museum": lambda: others.museum(_folder(EDVAM_FILE.parts[0]) / EDVAM_FILE.name, images),
+    }
+    folder = Path(data)
+    if data not in named and not folder.exists():
+        raise OptionError(
+            f"no set of scenes is called {data!r}, and no folder", hint=f"{closest(data, named)}; or give a folder"
+        )
+    is_osie, is_pictures = (folder / OSIE_FILE).is_file(), (folder / "fixations.csv").is_file()
+    if sizes and (data in named or is_osie or is_pictures):
+        raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
+    if data in named:
+        return named[data]()
+    if is_osie:
+        return scenes.osie(folder / OSIE_FILE, which, images)
+    return others.of_fixations(folder, images) if is_pictures else scenes.of_corpus(folder, images, sizes)
+
+
+def _folder(name: str) -> Path:
+    from gazeveil.datasets.folder import found_above
+
+    folder = found_above(name)
+    if folder is None:
+        hint = "say where it is with --data FOLDER" if name == "osie" else f"put the data set into data/{name}"
+        raise InputError(f"no folder data/{name} here or above", hint=hint)
+    return folder
