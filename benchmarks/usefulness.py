@@ -6,7 +6,7 @@
 is stored of the others; with ``--stored`` it measures nothing. Every part is what
 ``gazeveil judge experiment heatmap`` gives with the same options.
 
-The comparison with peers is older than the design around pictures. What is stored of releases and their priors
+What is stored of releases and their priors
 (``trust-*.json``) was written by ``gazeveil judge experiment heatmap --trust`` or ``--contents``; its maps are not in
 this project, so nothing here measures it again.
 """

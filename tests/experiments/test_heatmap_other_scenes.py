@@ -235,8 +235,8 @@ def test_each_name_is_found_under_data_and_its_screen_is_known(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("name", ["web-pages", "eyetribe", "rooms", "museum"])
-def test_a_set_that_is_not_there_is_reported(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_set_that_is_not_there_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gazeveil.datasets.folder.found_above", lambda _: None)
     with pytest.raises(InputError, match="no folder data/"):
         gallery_of(name, "test", 2, 0, silent)
 
