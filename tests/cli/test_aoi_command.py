@@ -13,6 +13,8 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus, Ledger, PureDP, Recording, screen, write_corpus
+from gazeveil.aggregate.aoi.pictured import with_picture
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.release.manifest import declared_file, write_study
@@ -197,13 +199,11 @@ def test_a_declared_picture_helps_with_shares_beside_the_unbiased_number(capsys:
     assert run([*asked, "--out", "with"]) == 0
     assert told(capsys)["recipe"]["pictures"]["page"]["said_by"] == "own map"
     table = pl.read_parquet("with/aoi.parquet")
-    left, middle = table["with_picture"].to_list()
-    assert 0 <= left < middle <= 1
-    assert (table["with_picture_low"] <= table["with_picture"]).all()
-    ends = (table["study_high"] - table["unclipped"], table["unclipped"] - table["study_low"])  # may be cut
-    uncut = [2 * max(pair) for pair in zip(*ends, strict=True)]
-    wide = pl.Series(uncut) * 1.25  # narrower as a rule; where noise makes guesses differ, up to a fifth wider
-    assert (table["with_picture_high"] - table["with_picture_low"] < wide).all()
+    areas, noise_sd = AreasOfInterest.from_json("areas.json"), float(table["noise_sd"][0])
+    made = with_picture(table["unclipped"].to_numpy(), noise_sd, areas, PLANE, Saliency.of_map(likely))
+    assert table["with_picture"].to_list() == pytest.approx(made.share.tolist())
+    for column, way in (("with_picture_low", -1), ("with_picture_high", 1)):
+        assert table[column].to_list() == pytest.approx(np.clip(made.share + way * 1.96 * made.sd, 0, 1), abs=1e-3)
     assert run([*asked, "--no-picture-prior", "--out", "without"]) == 0
     assert "with_picture" not in pl.read_parquet("without/aoi.parquet").columns
     compared = ["--compare", "groups.csv", "--anyway", "--out", "groups"]
