@@ -165,6 +165,9 @@ def test_maps_are_found_by_name_and_bring_categories(tmp_path: Path) -> None:
     assert labels == {"upper": "up"}
     with pytest.raises(InputError, match="there is no"):
         from_maps(tmp_path / "nothing.npz", ["upper"])
+    np.savez(path, **maps, ids=np.array(["upper", "lower"]), label=np.array(["up"]))
+    with pytest.raises(FileFormatError, match="a label for each of its ids"):
+        from_maps(path, ["upper"])
     path.write_bytes(b"PK no archive")
     with pytest.raises(FileFormatError, match="map for each scene"):
         from_maps(path, ["upper"])

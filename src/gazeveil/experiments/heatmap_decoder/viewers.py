@@ -10,7 +10,6 @@ writes.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from gazeveil.aggregate.saliency import shrunk
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.experiments.picture_model.pictures import fixations_of, listed_in
 from gazeveil.experiments.usefulness._heatmap_scenes import PLANE, Split, Viewer, simulated
+from gazeveil.experiments.usefulness._scene_pictures import read_arrays
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.types import Float32Array, FloatArray
 
@@ -61,23 +61,11 @@ def read_contents(path: Path) -> Contents:
         InputError: If there is no such file.
         FileFormatError: If it holds something else.
     """
-    return read_arrays(path, "a map for each picture", "experiment picture-model --maps writes such a file")
-
-
-def read_arrays(path: Path, what: str, hint: str) -> dict[str, FloatArray]:
-    """Read the arrays of a file by their names.
-
-    Raises:
-        InputError: If there is no such file.
-        FileFormatError: If it holds something else.
-    """
-    if not path.is_file():
-        raise InputError(f"there is no {path}", hint=hint)
+    stored = read_arrays(path, "a map for each picture", "experiment picture-model --maps writes such a file")
     try:
-        with np.load(path) as stored:
-            return {name: np.asarray(stored[name], dtype=np.float64) for name in stored.files}
-    except (AttributeError, EOFError, OSError, ValueError, zipfile.BadZipFile) as error:
-        raise FileFormatError(path, expected=f"an .npz file with {what}", found=str(error)) from error
+        return {name: np.asarray(map_, dtype=np.float64) for name, map_ in stored.items()}
+    except ValueError as error:
+        raise FileFormatError(path, expected="an .npz file with a map for each picture", found=str(error)) from error
 
 
 def read_looks(folder: Path, often: float, contents: Sequence[Contents] = ()) -> Looks:

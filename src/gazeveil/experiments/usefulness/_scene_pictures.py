@@ -7,8 +7,10 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import FileFormatError, InputError
@@ -46,16 +48,29 @@ def from_maps(path: Path, names: Iterable[str]) -> tuple[dict[str, Saliency], di
         InputError: If there is no such file.
         FileFormatError: If it holds something else.
     """
-    if not path.is_file():
-        raise InputError(f"there is no {path}")
     wanted = set(names)
+    stored = read_arrays(path, "a map for each scene", "experiment picture-model --maps writes such a file")
+    held = {Path(key).stem: key for key in stored if key not in {*_LABELS, "test"}}
+    maps = {name: Saliency.of_map(stored[held[name]]) for name in sorted(wanted & held.keys())}
+    if not set(_LABELS) <= stored.keys():
+        return maps, {}
+    if len(stored["ids"]) != len(stored["label"]):
+        raise FileFormatError(path, expected="a label for each of its ids", found=f"{len(stored['label'])} labels")
+    labels = {str(one): str(label) for one, label in zip(stored["ids"], stored["label"], strict=True)}
+    return maps, labels
+
+
+def read_arrays(path: Path, what: str, hint: str) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a file by their names.
+
+    Raises:
+        InputError: If there is no such file.
+        FileFormatError: If it holds something else.
+    """
+    if not path.is_file():
+        raise InputError(f"there is no {path}", hint=hint)
     try:
         with np.load(path) as stored:
-            held = {Path(key).stem: key for key in stored.files if key not in {*_LABELS, "test"}}
-            maps = {name: Saliency.of_map(stored[held[name]]) for name in sorted(wanted & held.keys())}
-            labels = {}
-            if set(_LABELS) <= set(stored.files):
-                labels = {str(one): str(label) for one, label in zip(stored["ids"], stored["label"], strict=True)}
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise FileFormatError(path, expected="an .npz file with a map for each scene", found=str(error)) from error
-    return maps, labels
+            return {name: stored[name] for name in stored.files}
+    except (AttributeError, EOFError, OSError, ValueError, zipfile.BadZipFile) as error:
+        raise FileFormatError(path, expected=f"an .npz file with {what}", found=str(error)) from error
