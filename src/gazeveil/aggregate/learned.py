@@ -29,7 +29,7 @@ from gazeveil.aggregate.network import digest, shipped
 from gazeveil.aggregate.prior import broad, prior_of
 from gazeveil.types import Float32Array, FloatArray
 
-NAME = "heatmap decoder 2"
+NAME = "heatmap decoder 3"
 
 BLURS_DEG = (0.8, 1.5)
 CELLS_DEG = (0.7, 1.4)
