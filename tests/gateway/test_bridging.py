@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import os
+import re
 import socket
 import threading
 import time
@@ -107,8 +108,13 @@ def test_a_tobii_tracker_is_veiled_lost_found_again_and_never_logged(
     assert done.samples == done.sent + done.dropped or done.samples > done.sent  # the last line may be lost on its way
     told = carrying.log.getvalue()
     assert '"tracker lost"' in told
-    assert "0.123" not in told
-    assert str(CANARY)[:6] not in told
+    assert "0.123" not in without_times(told)
+    assert str(CANARY)[:6] not in without_times(told)
+
+
+def without_times(log: str) -> str:
+    """Return what a log says without when: 20.123 s past a minute is no gaze."""
+    return re.sub(r'"time": "[^"]*"', "", log)
 
 
 def test_what_the_gateway_refuses_ends_it_with_the_gateways_words(
@@ -186,7 +192,7 @@ def test_a_device_whose_clock_jumps_at_first_is_refused_tried_again_ever_later_a
     told = carrying.log.getvalue()
     assert "the gateway refuses what Tobii Pro sends: t goes on by" in told
     assert "t does not go on" in told
-    assert "0.123" not in told
+    assert "0.123" not in without_times(told)
 
 
 def test_a_program_of_another_user_that_took_the_gateways_port_gets_nothing(
