@@ -6,9 +6,9 @@
 is stored of the others; with ``--stored`` it measures nothing. Every part is what
 ``gazeveil judge experiment heatmap`` gives with the same options.
 
-What is stored of releases and their priors
-(``trust-*.json``) was written by ``gazeveil judge experiment heatmap --trust`` or ``--contents``; its maps are not in
-this project, so nothing here measures it again.
+What is stored of releases and their priors (``trust-*.json``) was written by ``gazeveil judge experiment heatmap`` with
+``--trust``, ``--pictures`` or ``--contents``; pictures and predicted maps are not in this project, so nothing here
+measures it again.
 """
 
 from __future__ import annotations

@@ -204,6 +204,15 @@ def test_a_file_that_holds_no_weights_is_refused(
     assert "the weights of a decoder" in capsys.readouterr().err
 
 
+def test_layers_of_text_are_no_weights() -> None:
+    from gazeveil.experiments.heatmap_decoder.training import COURSES, fits
+
+    with np.load(shipped("modes")) as stored:
+        weights = dict(stored)
+    assert fits(COURSES["modes"], weights)
+    assert not fits(COURSES["modes"], weights | {"o.bias": weights["o.bias"].astype(str)})
+
+
 def test_a_coarse_tracker_blurs_where_participants_looked_and_nobody_is_lost(sets: Path) -> None:
     from gazeveil.experiments.heatmap_decoder.scenes import Mixture, Scenes
     from gazeveil.experiments.heatmap_decoder.viewers import read_looks

@@ -16,7 +16,7 @@ from gazeveil.datasets.edvam import EDVAM_FILE
 from gazeveil.datasets.eyetribe import EYETRIBE_FILE
 from gazeveil.datasets.osie import OSIE_FILE
 from gazeveil.datasets.vr_objects import VR_FILE, VR_FOLDER
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.experiments.usefulness._heatmap_other_scenes import eyetribe, museum, of_fixations, rooms, web_pages
 from gazeveil.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, PLANE, Gallery
 from gazeveil.types import silent
@@ -212,6 +212,16 @@ def test_a_set_without_its_pictures_is_refused(tmp_path: Path) -> None:
     (folder / "held_out.txt").unlink()
     (folder / "images" / "0.png").unlink()
     with pytest.raises(InputError, match=r"cannot read the picture .*0\.png"):
+        of_fixations(folder, 10)
+
+
+def test_text_among_the_numbers_is_refused(tmp_path: Path) -> None:
+    folder = pictures(tmp_path / "lab")
+    with (folder / "fixations.csv").open("a") as table:
+        table.write("\n1.png,8,far left,10,200")
+    with pytest.raises(
+        FileFormatError, match=r"fixations\.csv, line 151, column x: expected a number, found 'far left'"
+    ):
         of_fixations(folder, 10)
 
 

@@ -168,6 +168,9 @@ def test_maps_are_found_by_name_and_bring_categories(tmp_path: Path) -> None:
     np.savez(path, **maps, ids=np.array(["upper", "lower"]), label=np.array(["up"]))
     with pytest.raises(FileFormatError, match="a label for each of its ids"):
         from_maps(path, ["upper"])
+    np.savez(path, upper=np.ones(4))
+    with pytest.raises(FileFormatError, match=r"maps\.npz: .* found a map is rows by columns"):
+        from_maps(path, ["upper"])
     path.write_bytes(b"PK no archive")
     with pytest.raises(FileFormatError, match="map for each scene"):
         from_maps(path, ["upper"])

@@ -26,7 +26,7 @@ def experiment_heatmap_decoder(
         str,
         typer.Option(
             "--decoder",
-            help="`bumps`, `modes`, `pictured` (bumps, a picture is known), `bumps_coarse` or `modes_coarse`.",
+            help="`bumps`, `bumps_coarse`, `modes`, `modes_coarse`, or `pictured` (`bumps` where a picture is known).",
         ),
     ] = "bumps",
     contents: Annotated[
@@ -36,7 +36,7 @@ def experiment_heatmap_decoder(
         ),
     ] = None,
     start: Annotated[
-        Path | None, typer.Option("--start", help="Weights to go on from, at half the rate; by default there are none.")
+        Path | None, typer.Option("--start", help="Weights to continue training from, at half the learning rate.")
     ] = None,
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="How many steps of training.", show_default="as shipped")

@@ -37,8 +37,8 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             str,
             typer.Option(
                 "--data",
-                help="`simulated`, `osie`, the other names and folders that heatmap takes. For features: `simulated`, "
-                "the EyeTribe runs' Parquet file, or the folder of sessions in a headset.",
+                help="`simulated`, `osie`, or any other name or folder that `experiment heatmap` takes. For features: "
+                "`simulated`, the EyeTribe runs' Parquet file, or the folder of sessions in a headset.",
             ),
         ] = "simulated",
         observers: Annotated[

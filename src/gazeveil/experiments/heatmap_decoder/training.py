@@ -110,7 +110,8 @@ Weights = Mapping[str, np.ndarray[Any, Any]]
 def fits(course: Course, weights: Weights) -> bool:
     """Return whether these are the weights of such a network."""
     layers = Trained(course.pictures, course.channels).state_dict()
-    return {name: tuple(layers[name].shape) for name in layers} == {name: weights[name].shape for name in weights}
+    same = {name: tuple(layers[name].shape) for name in layers} == {name: weights[name].shape for name in weights}
+    return same and all(each.dtype.kind == "f" for each in weights.values())
 
 
 class _Measures(Protocol):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import shrunk
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.predicted.readout import CELL, fitted
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.types import FloatArray
@@ -103,13 +103,24 @@ def fixations_of(folder: Path) -> Iterator[tuple[str, pl.DataFrame]]:
 
     Raises:
         InputError: If there is no table, or a column is missing.
+        FileFormatError: If it is no table, or holds text where there should be a number.
     """
     table = folder / "fixations.csv"
     if not table.is_file():
         raise InputError(f"{folder} has no fixations.csv", hint=f"a table with the columns {', '.join(COLUMNS)}")
-    looks = pl.read_csv(table, schema_overrides={"image": pl.String, "viewer": pl.String})
+    try:
+        looks = pl.read_csv(table, infer_schema=False)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        found = str(error).partition("\n")[0]
+        raise FileFormatError(table, expected="comma-separated text with a header", found=found) from error
     if missing := [name for name in COLUMNS if name not in looks.columns]:
         raise InputError(f"{table} has no column {missing[0]!r}, only {', '.join(looks.columns)}")
+    for name in COLUMNS[2:]:
+        numbers = looks[name].cast(pl.Float64, strict=False)
+        text = looks[name].is_not_null() & numbers.is_null()
+        if (row := text.arg_max()) is not None and text[row]:
+            raise FileFormatError(table, line=row + 2, column=name, expected="a number", found=repr(looks[name][row]))
+        looks = looks.with_columns(numbers)
     for (name,), part in looks.sort("image").group_by("image", maintain_order=True):
         yield str(name), part
 

@@ -173,7 +173,6 @@ def _as_a_web_page(scene: Scene, seed: int) -> Scene:
 
 
 def _fixating(own: pl.DataFrame, width: int, height: int) -> Viewer:
-    numbers = own.select(pl.col("x", "y", "duration").cast(pl.Float64, strict=False).fill_null(np.nan)).to_numpy()
-    x, y, duration = numbers[:, 0] / width, numbers[:, 1] / height, numbers[:, 2]
+    x, y, duration = own["x"].to_numpy() / width, own["y"].to_numpy() / height, own["duration"].to_numpy()
     kept = (x >= 0) & (x < 1) & (y >= 0) & (y < 1) & (duration > 0) & np.isfinite(duration)
     return as_samples(x[kept] * _WIDTH, y[kept] * _HEIGHT, duration[kept])

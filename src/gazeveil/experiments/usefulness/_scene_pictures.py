@@ -41,8 +41,7 @@ def from_maps(path: Path, names: Iterable[str]) -> tuple[dict[str, Saliency], di
     """Return what predicted maps say for those of the scenes that have one, and the categories that scenes are of.
 
     The file holds a map for each scene's name, perhaps with its file's ending, as `gazeveil judge experiment
-    picture-model
-    --maps` writes them. Two more arrays, ``ids`` and ``label``, may say what category each scene is of.
+    picture-model --maps` writes them. Two more arrays, ``ids`` and ``label``, may say what category each scene is of.
 
     Raises:
         InputError: If there is no such file.
@@ -51,7 +50,10 @@ def from_maps(path: Path, names: Iterable[str]) -> tuple[dict[str, Saliency], di
     wanted = set(names)
     stored = read_arrays(path, "a map for each scene", "experiment picture-model --maps writes such a file")
     held = {Path(key).stem: key for key in stored if key not in {*_LABELS, "test"}}
-    maps = {name: Saliency.of_map(stored[held[name]]) for name in sorted(wanted & held.keys())}
+    try:
+        maps = {name: Saliency.of_map(stored[held[name]]) for name in sorted(wanted & held.keys())}
+    except InputError as error:
+        raise FileFormatError(path, expected="a map for each scene", found=str(error)) from error
     if not set(_LABELS) <= stored.keys():
         return maps, {}
     if len(stored["ids"]) != len(stored["label"]):
