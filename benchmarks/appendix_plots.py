@@ -14,9 +14,9 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.experiments.grid._plots import trade_off
-from gazeveil.experiments.grid.standing import standings
-from gazeveil.experiments.grid.stored import measured
+from gazeveil.lab.experiments.grid._plots import trade_off
+from gazeveil.lab.experiments.grid.standing import standings
+from gazeveil.lab.experiments.grid.stored import measured
 from gazeveil.pictures import COLOURS, canvas, png
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import Row, busy, race, seconds
-from gazeveil.attacks.judging.judge import Judge
-from gazeveil.attacks.judging.matching import nearest_by_person
-from gazeveil.experiments.identity_data import PEOPLE, SECONDS, SESSIONS, simulated_people
+from gazeveil.lab.attacks.judging.judge import Judge
+from gazeveil.lab.attacks.judging.matching import nearest_by_person
+from gazeveil.lab.experiments.identity_data import PEOPLE, SECONDS, SESSIONS, simulated_people
 from gazeveil.samples import Sphere
 from gazeveil.samples.presets import preset
 
@@ -37,9 +37,9 @@ Array = NDArray[np.float64]
 
 def random_model(folder: Path) -> Path:
     """Write a model of four networks that were never trained."""
-    from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model
-    from gazeveil.attacks.ekyt.network.layers import Embedder
-    from gazeveil.attacks.ekyt.network.preprocess import Scale
+    from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model
+    from gazeveil.lab.attacks.ekyt.network.layers import Embedder
+    from gazeveil.lab.attacks.ekyt.network.preprocess import Scale
 
     folds = tuple(
         Fold({name: values.numpy() for name, values in Embedder(seed=seed).state_dict().items()}, Scale(0.0, 40.0))
@@ -52,8 +52,8 @@ def random_model(folder: Path) -> Path:
 def whole() -> Row:
     import torch
 
-    from gazeveil.attacks.recognisers.ekyt import Ekyt
-    from gazeveil.attacks.threats.wavelet import WaveletDenoising
+    from gazeveil.lab.attacks.recognisers.ekyt import Ekyt
+    from gazeveil.lab.attacks.threats.wavelet import WaveletDenoising
 
     torch.set_num_threads(2)
     whose = simulated_people()

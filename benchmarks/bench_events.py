@@ -20,7 +20,7 @@ from benchmarks.harness import Row, race, seconds
 from gazeveil import Recording, headset
 from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold, velocity
 from gazeveil.gaze.events.table import covered
-from gazeveil.utility.agreement import agreement
+from gazeveil.lab.utility.agreement import agreement
 
 SAMPLES = 1_000_000
 RATE = 1000.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.harness import Row, busy, seconds
 from benchmarks.peers.environment import AbsentError, python_with, run_script, versions
-from gazeveil.utility.scanpaths import Scanpath, multimatch
+from gazeveil.lab.utility.scanpaths import Scanpath, multimatch
 
 SIZE = (1280.0, 720.0)
 FIXATIONS, ROUNDS, COMPARED = 200, 7, 60

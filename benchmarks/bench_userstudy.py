@@ -14,11 +14,11 @@ from typing import Any
 
 from benchmarks.bench_page import SEEN, _frame_s
 from benchmarks.harness import Row, busy
-from gazeveil.userstudy.design import UserStudy, read_user_study
-from gazeveil.userstudy.proposal import propose
-from gazeveil.userstudy.sessions import Sessions
+from gazeveil.lab.userstudy.design import UserStudy, read_user_study
+from gazeveil.lab.userstudy.proposal import propose
+from gazeveil.lab.userstudy.sessions import Sessions
+from tests.lab.userstudy.running import looking, on_free_ports, reach, served
 from tests.page.browser import opened_browser, opened_page
-from tests.userstudy.running import looking, on_free_ports, reach, served
 
 SECONDS = 10.0
 DISPLAY_HZ = 60

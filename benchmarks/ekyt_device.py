@@ -25,15 +25,15 @@ import torch
 from benchmarks import ekyt_veiled_people as veils
 from benchmarks.ekyt_judging import embeddings, judged
 from benchmarks.ekyt_people import RATE_HZ, SEED, read
-from gazeveil.attacks.ekyt.fused.block import FusedBlock
-from gazeveil.attacks.ekyt.fused.step import GraphStep
-from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model, load_model
-from gazeveil.attacks.ekyt.network.layers import Classifier, DenseBlock, Embedder
-from gazeveil.attacks.ekyt.network.preprocess import pooled_scale
-from gazeveil.attacks.ekyt.training.batches import epoch_batches
-from gazeveil.attacks.ekyt.training.dataset import Windows
-from gazeveil.attacks.ekyt.training.ensemble import train_ensemble
-from gazeveil.attacks.ekyt.training.loop import HIGHEST_RATE, PlainStep, Recipe, train
+from gazeveil.lab.attacks.ekyt.fused.block import FusedBlock
+from gazeveil.lab.attacks.ekyt.fused.step import GraphStep
+from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model, load_model
+from gazeveil.lab.attacks.ekyt.network.layers import Classifier, DenseBlock, Embedder
+from gazeveil.lab.attacks.ekyt.network.preprocess import pooled_scale
+from gazeveil.lab.attacks.ekyt.training.batches import epoch_batches
+from gazeveil.lab.attacks.ekyt.training.dataset import Windows
+from gazeveil.lab.attacks.ekyt.training.ensemble import train_ensemble
+from gazeveil.lab.attacks.ekyt.training.loop import HIGHEST_RATE, PlainStep, Recipe, train
 
 BATCH, SAMPLES = 256, 625
 TRAINING_PEOPLE = 500
@@ -171,7 +171,7 @@ def growth(velocity: Any) -> list[dict[str, Any]]:
 
 def veiled(folder: Path, out: Path) -> dict[str, Any]:
     """Go on training the model that ships, on gaze behind each veil; judge it before and after, on unseen people."""
-    shipped = load_model(Path("src/gazeveil/attacks/models/ekyt-simulated.npz"))
+    shipped = load_model(Path("src/gazeveil/lab/attacks/models/ekyt-simulated.npz"))
     result = {}
     for name in veils.VEILS:
         velocity = veils.read(folder, name)

@@ -28,9 +28,9 @@ _SAMPLES: Final = round(60 * RATE_HZ)
 
 def write(folder: Path) -> None:
     """Simulate everybody, veil them, and write one file a veil."""
-    from gazeveil.attacks.ekyt.network.preprocess import velocities
-    from gazeveil.attacks.ekyt.training.population import SCENES, varied_tracker
     from gazeveil.geometry import headset
+    from gazeveil.lab.attacks.ekyt.network.preprocess import velocities
+    from gazeveil.lab.attacks.ekyt.training.population import SCENES, varied_tracker
     from gazeveil.noise import NoiseSource
     from gazeveil.samples.presets import preset
     from gazeveil.samples.space import Sphere

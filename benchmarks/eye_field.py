@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from gazeveil.datasets.folder import find_data
-from gazeveil.datasets.vr_objects import VR_FOLDER, vr_sessions
+from gazeveil.lab.datasets.folder import find_data
+from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import EYE_FIELD, Sphere

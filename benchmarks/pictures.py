@@ -24,11 +24,11 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
 from gazeveil.engines import engine_at
+from gazeveil.lab.utility.maps import correlation
 from gazeveil.pictures import BLUE, GREY, canvas, png
 from gazeveil.release.heatmap_files import enlarged
 from gazeveil.simulate import SimulatedStudy
 from gazeveil.types import FloatArray
-from gazeveil.utility.maps import correlation
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SEED, SECONDS, DELTA = 1, 5.0, "1e-5"

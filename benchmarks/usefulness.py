@@ -21,12 +21,12 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import RESULTS
-from gazeveil.experiments.usefulness import _heatmap_report as report
-from gazeveil.experiments.usefulness import _trust_report
-from gazeveil.experiments.usefulness._heatmap_plots import usefulness_plot
-from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Split, osie, simulated
-from gazeveil.experiments.usefulness.heatmaps import Found, Plan, compare, refreshed
-from gazeveil.experiments.usefulness.trust import Trial, by_category, lines, trials_from
+from gazeveil.lab.experiments.usefulness import _heatmap_report as report
+from gazeveil.lab.experiments.usefulness import _trust_report
+from gazeveil.lab.experiments.usefulness._heatmap_plots import usefulness_plot
+from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery, Split, osie, simulated
+from gazeveil.lab.experiments.usefulness.heatmaps import Found, Plan, compare, refreshed
+from gazeveil.lab.experiments.usefulness.trust import Trial, by_category, lines, trials_from
 
 ROOT = Path(__file__).parents[1]
 STORED = RESULTS / "usefulness"

@@ -46,19 +46,19 @@ WRITE = {
 """What is not written, and what to write instead."""
 
 VEIL = {r"(?<!gazeveil )(?<!experiment )(a|the|this|that|each|every|no|behind|which|of) veils?\b": "mechanism"}
-NOT_OF_STREAMS = ("aggregate", "attacks", "experiments", "features", "utility", "privacy")
+NOT_OF_STREAMS = ("aggregate", "lab/attacks", "lab/experiments", "features", "lab/utility", "privacy")
 """Packages in which nothing is a veil: the word is for one live stream behind a mechanism, in samples and gateway."""
 
 EXCEPT = {
     "gateway": {"peer": "the other end of a connection", "knob": "a key of policies that are in use"},
     "gateway/guide.py": {"person": "a key of policies that are in use"},
-    "experiments/demo/veils.py": {"a veil": "explained there"},
-    "experiments/advising/measured.py": {"no veil": "a value of tables that are in use"},
+    "lab/experiments/demo/veils.py": {"a veil": "explained there"},
+    "lab/experiments/advising/measured.py": {"no veil": "a value of tables that are in use"},
     "cli/policy.py": {"knob": "a key of policies that are in use", "person": "a key of policies that are in use"},
     "cli/experiment.py": {"peers": "the name of a command"},
     "cli/_experiment_peers.py": {"peers": "the name of a command"},
-    "userstudy/proposal.py": {"knob": "a key of policies that are in use", "person": "a key of policies"},
-    "userstudy/forms.py": {"people": "a questionnaire's published wording", "person": "the same"},
+    "lab/userstudy/proposal.py": {"knob": "a key of policies that are in use", "person": "a key of policies"},
+    "lab/userstudy/forms.py": {"people": "a questionnaire's published wording", "person": "the same"},
     "privacy/ledger": {"person": "a column of databases that are in use"},
     "engines/spark_stream.py": {"person": "a column of streams"},
     "privacy/participants.py": {"people": "the everyday word, for those who took part", "person": "German"},
@@ -130,7 +130,13 @@ def allowed_in(name: str, table: dict[str, dict[str, str]] = EXCEPT) -> set[str]
     return {word for where, words in table.items() if name.startswith(where) for word in words}
 
 
-MODULES = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
+def part_of(path: Path) -> str:
+    """Return the package of a module; of the lab its parts."""
+    parts = path.relative_to(SOURCE).parts
+    return "/".join(parts[: 2 if parts[0] == "lab" else 1])
+
+
+MODULES = sorted({part_of(path) for path in SOURCE.rglob("*.py")})
 
 
 @pytest.mark.parametrize("part", MODULES)

@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.attacks import Gallery, Recogniser, Trial
-from gazeveil.attacks.judging.matching import EmbeddedGallery
 from gazeveil.cli import _attack_run
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
-from tests.attacks.windows import windows
+from gazeveil.lab.attacks import Gallery, Recogniser, Trial
+from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
+from tests.lab.attacks.windows import windows
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
-from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
+from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
 from gazeveil.types import silent
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"

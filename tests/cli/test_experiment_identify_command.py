@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
-from gazeveil.datasets.vr_objects import VR_FILE, VR_FOLDER
+from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
 
 COMMAND = ["experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]
 

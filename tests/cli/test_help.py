@@ -15,20 +15,20 @@ import gazeveil.cli
 from gazeveil.aggregate.aoi import STATISTICS
 from gazeveil.aggregate.map_view import MAP_VIEWS
 from gazeveil.aggregate.strategy import STRATEGIES
-from gazeveil.attacks.contract import ATTACKS, RECOGNISERS
 from gazeveil.cli import _choices, _lists, ledger
 from gazeveil.cli._catalogue import GROUPS
 from gazeveil.cli._experiment_forecast import PRODUCTS
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, EXIT_USAGE, run
 from gazeveil.cli.plan import _PLANNERS
-from gazeveil.experiments.dataset_attacks.worlds import TARGETS
-from gazeveil.experiments.usefulness._heatmap_scenes import Split
 from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.gateway.bridge import BRIDGES
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gaze.events import DETECTORS
 from gazeveil.gaze.formats.base import FORMATS, WritableFormat
+from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
+from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS
+from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
 from gazeveil.privacy.ledger import DEFAULT
 from gazeveil.release.products.veiled_recordings import WHOLE
 from gazeveil.samples.mechanism import MECHANISMS

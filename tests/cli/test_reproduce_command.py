@@ -52,8 +52,8 @@ def test_without_a_paper_it_shows_which_there_are(capsys: pytest.CaptureFixture[
 def test_kaleido_prints_the_table_and_says_that_streams_are_simulated(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gazeveil.experiments.kaleido import figures as kaleido_figures
-    from gazeveil.experiments.stream_grid import settings
+    from gazeveil.lab.experiments.kaleido import figures as kaleido_figures
+    from gazeveil.lab.experiments.stream_grid import settings
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(kaleido_figures, "settings", lambda: settings([1.0, 2.0], [1.0], [60.0]))
@@ -83,7 +83,7 @@ def test_figures_that_are_not_measured_are_told(capsys: pytest.CaptureFixture[st
 
 
 def test_wilson_prints_hits_over_strength(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from gazeveil.experiments.wilson import figures as wilson_figures
+    from gazeveil.lab.experiments.wilson import figures as wilson_figures
 
     row = {
         "veil": "gaussian",

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import OptionError
+from gazeveil.lab.userstudy.proposal import CONSENT
 from gazeveil.privacy.guarantee import GazeStreamDP, PureDP
 from gazeveil.privacy.participants import LANGUAGES
 from gazeveil.privacy.statement import StatedFact, Statement, statement
-from gazeveil.userstudy.proposal import CONSENT
 from tests.statements import test_refuting as programs
 from tests.statements.readability import english_syllables, german_syllables, grade, sachtextformel
 from tests.statements.test_every_sentence import (

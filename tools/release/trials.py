@@ -154,7 +154,7 @@ def userstudy() -> str:
 def browser() -> str:
     """Open a browser, where there is one."""
     from gazeveil.errors import InputError
-    from gazeveil.userstudy.playing import opened_browser
+    from gazeveil.lab.userstudy.playing import opened_browser
 
     try:
         with opened_browser() as found:
@@ -170,8 +170,8 @@ def attacks() -> str:
     import sklearn
     import torch
 
-    from gazeveil.attacks.ekyt.network.checkpoint import load_model
-    from gazeveil.attacks.recognisers.ekyt import SHIPPED
+    from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
+    from gazeveil.lab.attacks.recognisers.ekyt import SHIPPED
 
     folds = len(load_model(SHIPPED).folds)
     others = ", ".join(f"{each.__name__} {each.__version__}" for each in (torch, skimage, sklearn, pywt))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small network of convolutions that looks at pictures on a lattice and says something of each place: numpy alone.
 
-How it is trained is in `gazeveil.experiments.heatmap_decoder`; what it looks at, and what its answers mean, in
+How it is trained is in `gazeveil.lab.experiments.heatmap_decoder`; what it looks at, and what its answers mean, in
 `gazeveil.aggregate.learned`.
 """
 

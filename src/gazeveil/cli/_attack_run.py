@@ -15,9 +15,9 @@ from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry
 from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
-    from gazeveil.attacks.contract import Attack, Recogniser, Trial
-    from gazeveil.attacks.judging.judgement import Judgement
     from gazeveil.geometry import Geometry
+    from gazeveil.lab.attacks.contract import Attack, Recogniser, Trial
+    from gazeveil.lab.attacks.judging.judgement import Judgement
     from gazeveil.samples.mechanism import SampleMechanism
 
 
@@ -67,8 +67,8 @@ def attack_run(
     as_json: AsJson = False,
 ) -> None:
     """Measure how often participants are identified: enrolled raw, queried behind a mechanism that is attacked."""
-    from gazeveil.attacks.contract import ATTACKS
-    from gazeveil.attacks.judging.judge import Judge
+    from gazeveil.lab.attacks.contract import ATTACKS
+    from gazeveil.lab.attacks.judging.judge import Judge
 
     mechanism = _veil(preset_name, recipe)
     if attack is not None and mechanism is None:
@@ -112,7 +112,7 @@ def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | Non
 def _recogniser(name: str, model: Path | None, window: float | None, step: float | None) -> Recogniser:
     from dataclasses import fields
 
-    from gazeveil.attacks.contract import RECOGNISERS
+    from gazeveil.lab.attacks.contract import RECOGNISERS
 
     kind: Any = RECOGNISERS[name]
     known = {field.name for field in fields(kind)}
@@ -125,10 +125,10 @@ def _recogniser(name: str, model: Path | None, window: float | None, step: float
 
 def _trials(paths: list[Path], people: int, seconds: float | None, plane: Geometry | None) -> list[Trial]:
     if not paths:
-        from gazeveil.experiments.identity_data import SECONDS, simulated_people
+        from gazeveil.lab.experiments.identity_data import SECONDS, simulated_people
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
-    from gazeveil.attacks.trials import trials_at
+    from gazeveil.lab.attacks.trials import trials_at
 
     return [trial for path in paths for trial in trials_at(path, plane)]
 

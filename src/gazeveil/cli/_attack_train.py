@@ -77,11 +77,11 @@ def ekyt(
     as_json: AsJson = False,
 ) -> None:
     """Train EKYT, the network that recognises participants by how their eyes move."""
-    from gazeveil.attacks.ekyt.network.preprocess import window_samples
-    from gazeveil.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble
-    from gazeveil.attacks.ekyt.training.gather import gathered
-    from gazeveil.attacks.ekyt.training.loop import Recipe
-    from gazeveil.attacks.ekyt.training.population import Crowd
+    from gazeveil.lab.attacks.ekyt.network.preprocess import window_samples
+    from gazeveil.lab.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble
+    from gazeveil.lab.attacks.ekyt.training.gather import gathered
+    from gazeveil.lab.attacks.ekyt.training.loop import Recipe
+    from gazeveil.lab.attacks.ekyt.training.population import Crowd
 
     if out.suffix != ".npz":
         raise OptionError(f"a model is written as .npz, not as {out.name!r}")

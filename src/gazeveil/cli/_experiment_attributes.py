@@ -34,10 +34,10 @@ def experiment_attributes(
     as_json: AsJson = False,
 ) -> None:
     """Infer identity and traits behind mechanisms; the attacker is trained behind the same one (Kaleido, figure 12)."""
-    from gazeveil.attacks import RECOGNISERS
-    from gazeveil.datasets.folder import find_data
-    from gazeveil.experiments.attributes import _plots, veiled
-    from gazeveil.experiments.veils import VEILS
+    from gazeveil.lab.attacks import RECOGNISERS
+    from gazeveil.lab.datasets.folder import find_data
+    from gazeveil.lab.experiments.attributes import _plots, veiled
+    from gazeveil.lab.experiments.veils import VEILS
 
     check_drawing(out)
     who = RECOGNISERS[recogniser]()
@@ -67,9 +67,9 @@ def experiment_geometry(
     as_json: AsJson = False,
 ) -> None:
     """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
-    from gazeveil.datasets.folder import need_data
-    from gazeveil.datasets.jemr2022 import JEMR_FOLDER
-    from gazeveil.experiments.attributes import _plots, geometry
+    from gazeveil.lab.datasets.folder import need_data
+    from gazeveil.lab.datasets.jemr2022 import JEMR_FOLDER
+    from gazeveil.lab.experiments.attributes import _plots, geometry
 
     check_drawing(out)
     folder = need_data(data, "give the folder with --data")
@@ -102,8 +102,8 @@ def experiment_heads(
     as_json: AsJson = False,
 ) -> None:
     """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""
-    from gazeveil.datasets.folder import need_data
-    from gazeveil.experiments.attributes import heads
+    from gazeveil.lab.datasets.folder import need_data
+    from gazeveil.lab.experiments.attributes import heads
 
     folder = need_data(data, "give the folder with --data")
     with progress("recognising participants", quiet=as_json) as tell:

@@ -28,8 +28,8 @@ def experiment_membership(
     as_json: AsJson = False,
 ) -> None:
     """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
-    from gazeveil.experiments.dataset_attacks import _plots, worlds
-    from gazeveil.experiments.dataset_attacks.membership import attack_all
+    from gazeveil.lab.experiments.dataset_attacks import _plots, worlds
+    from gazeveil.lab.experiments.dataset_attacks.membership import attack_all
 
     check_drawing(out)
     made = worlds.products(people, epsilon, target, seed, names_in(products))
@@ -77,8 +77,8 @@ def experiment_reconstruction(
     as_json: AsJson = False,
 ) -> None:
     """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
-    from gazeveil.experiments.dataset_attacks import _plots
-    from gazeveil.experiments.dataset_attacks.reconstruction import reconstruct
+    from gazeveil.lab.experiments.dataset_attacks import _plots
+    from gazeveil.lab.experiments.dataset_attacks.reconstruction import reconstruct
 
     check_drawing(out)
     with progress("releasing", quiet=as_json) as tell:

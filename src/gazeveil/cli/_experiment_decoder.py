@@ -55,10 +55,10 @@ def experiment_heatmap_decoder(
         raise MissingExtra("torch", "attacks", "training the decoder") from missing
     import numpy as np
 
-    from gazeveil.experiments.heatmap_decoder.network import stored
-    from gazeveil.experiments.heatmap_decoder.training import COURSES, fits, train
-    from gazeveil.experiments.heatmap_decoder.viewers import read_contents, read_looks, simulated_looks
-    from gazeveil.experiments.usefulness._scene_pictures import read_arrays
+    from gazeveil.lab.experiments.heatmap_decoder.network import stored
+    from gazeveil.lab.experiments.heatmap_decoder.training import COURSES, fits, train
+    from gazeveil.lab.experiments.heatmap_decoder.viewers import read_contents, read_looks, simulated_looks
+    from gazeveil.lab.experiments.usefulness._scene_pictures import read_arrays
 
     if decoder not in COURSES:
         raise OptionError(f"there is no decoder {decoder!r}", hint=f"decoders: {', '.join(COURSES)}")

@@ -16,7 +16,7 @@ from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 
 if TYPE_CHECKING:
-    from gazeveil.experiments.usefulness.features import Cell
+    from gazeveil.lab.experiments.usefulness.features import Cell
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and pictures.")]
 
@@ -32,10 +32,10 @@ def experiment_features(
     as_json: AsJson = False,
 ) -> None:
     """Errors of private feature series, product by product, beside the paper's mechanisms and the public mean."""
-    from gazeveil.experiments.feature_people import eyetribe_people, readers
-    from gazeveil.experiments.usefulness import raw_gaze_promise
-    from gazeveil.experiments.usefulness.features import run
-    from gazeveil.experiments.usefulness.group_series import most_telling, picture
+    from gazeveil.lab.experiments.feature_people import eyetribe_people, readers
+    from gazeveil.lab.experiments.usefulness import raw_gaze_promise
+    from gazeveil.lab.experiments.usefulness.features import run
+    from gazeveil.lab.experiments.usefulness.group_series import most_telling, picture
 
     chosen = _numbers(epsilons)
     with progress("simulating and extracting", quiet=as_json):
@@ -54,7 +54,7 @@ def experiment_features(
     told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
     told["raw_gaze"] = [asdict(cell) for cell in raw]
     if data != "simulated":
-        from gazeveil.experiments.usefulness.feature_recognition import run as recognise
+        from gazeveil.lab.experiments.usefulness.feature_recognition import run as recognise
 
         with progress("recognising participants", quiet=as_json) as tell:
             told["recognised"] = recognise(Path(data), epsilons=chosen, seed=seed, tell=tell)
@@ -62,7 +62,7 @@ def experiment_features(
         told["visible_differences"] = seen.pairs
         told["signs_right"] = [{"people": n, "epsilon": e, "share": share} for (n, e), share in seen.signs.items()]
     if out is not None:
-        from gazeveil.experiments.usefulness import _feature_plots as plots
+        from gazeveil.lab.experiments.usefulness import _feature_plots as plots
 
         files = {"usefulness.png": plots.usefulness(cells), "raw-gaze.png": plots.usefulness(raw)}
         if seen is not None:
@@ -127,14 +127,14 @@ def bozkir(
     as_json: AsJson = False,
 ) -> None:
     """Private eye-movement features of readers (Bozkir et al. 2020): figures 1 to 4 on simulated readers."""
-    from gazeveil.experiments.bozkir.figures import AUTHORS, run
+    from gazeveil.lab.experiments.bozkir.figures import AUTHORS, run
 
     chosen = _numbers(epsilons)
     with progress("noising and classifying", quiet=as_json) as tell:
         figures = run(people=people, seconds=seconds, runs=runs, every=every, seed=seed, epsilons=chosen, tell=tell)
     told = figures.to_dict()
     if out is not None:
-        from gazeveil.experiments.bozkir import _plots as plots
+        from gazeveil.lab.experiments.bozkir import _plots as plots
 
         files = {
             "figure-1.png": plots.correlations(figures),

@@ -19,8 +19,8 @@ from gazeveil.errors import OptionError, closest
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.saliency import Saliency
-    from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
-    from gazeveil.experiments.usefulness.joint_forecasts import JointOutcome
+    from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
+    from gazeveil.lab.experiments.usefulness.joint_forecasts import JointOutcome
 
 GalleryOf = Callable[[str, str, int, int, Progress, Mapping[str, float]], "Gallery"]
 
@@ -106,8 +106,8 @@ def _maps(
     quiet: bool,
 ) -> list[dict[str, Any]]:
     from gazeveil.aggregate.movie import HeatmapMovie
-    from gazeveil.experiments.usefulness.forecasts import outcomes
-    from gazeveil.experiments.usefulness.joint_forecasts import movie_outcome, osie_course, study_outcome
+    from gazeveil.lab.experiments.usefulness.forecasts import outcomes
+    from gazeveil.lab.experiments.usefulness.joint_forecasts import movie_outcome, osie_course, study_outcome
 
     with progress("making maps", quiet=quiet) as tell:
         if product == "heatmap":
@@ -133,7 +133,7 @@ def _maps(
 
 def _films(people: tuple[int, ...], epsilon: str, films: int, seed: int, quiet: bool) -> list[dict[str, Any]]:
     from gazeveil.aggregate.movie import HeatmapMovie
-    from gazeveil.experiments.usefulness import joint_forecasts as joint
+    from gazeveil.lab.experiments.usefulness import joint_forecasts as joint
 
     rows = []
     with progress("making movies", quiet=quiet) as tell:
@@ -168,7 +168,7 @@ def _cell(value: Any) -> Any:
 
 
 def _features(data: str, seed: int, as_json: bool) -> None:
-    from gazeveil.experiments.usefulness.feature_forecasts import held_out, outcomes
+    from gazeveil.lab.experiments.usefulness.feature_forecasts import held_out, outcomes
 
     if data != "simulated" and not Path(data).exists():
         raise OptionError(f"there is no {data}", hint="simulated, the EyeTribe runs, or sessions in a headset")

@@ -19,7 +19,7 @@ from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
-    from gazeveil.experiments.grid.running import Follow, Progress
+    from gazeveil.lab.experiments.grid.running import Follow, Progress
 
 _MINUTE = 60.0
 _SHOWN = 40
@@ -42,11 +42,11 @@ def experiment_run(
     as_json: AsJson = False,
 ) -> None:
     """Measure every mechanism against every attack and for every use. A stopped run resumes."""
-    from gazeveil.datasets.folder import find_data
-    from gazeveil.experiments.grid import table as tables
-    from gazeveil.experiments.grid.asked import read_grid
-    from gazeveil.experiments.grid.report import write_report
-    from gazeveil.experiments.grid.running import BROKEN, Setting, run_cells
+    from gazeveil.lab.datasets.folder import find_data
+    from gazeveil.lab.experiments.grid import table as tables
+    from gazeveil.lab.experiments.grid.asked import read_grid
+    from gazeveil.lab.experiments.grid.report import write_report
+    from gazeveil.lab.experiments.grid.running import BROKEN, Setting, run_cells
     from gazeveil.pictures import canvas
 
     canvas()  # says at once, not after a night's work, that what draws is not installed
@@ -91,8 +91,8 @@ def experiment_compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs: which numbers changed, by how much, and whether data, recipe or software changed."""
-    from gazeveil.experiments.grid.comparing import compare
-    from gazeveil.experiments.grid.table import read_table
+    from gazeveil.lab.experiments.grid.comparing import compare
+    from gazeveil.lab.experiments.grid.table import read_table
 
     changes = compare(read_table(first), read_table(second), tolerance)
     if as_json:
@@ -121,11 +121,11 @@ def experiment_leaderboard(
     as_json: AsJson = False,
 ) -> None:
     """Rank mechanisms by their strongest measured attack and their usefulness."""
-    from gazeveil.experiments.grid.leaderboard import boards, within
-    from gazeveil.experiments.grid.standing import standings
-    from gazeveil.experiments.grid.stored import measured
-    from gazeveil.experiments.grid.table import read_table
     from gazeveil.files import replacing
+    from gazeveil.lab.experiments.grid.leaderboard import boards, within
+    from gazeveil.lab.experiments.grid.standing import standings
+    from gazeveil.lab.experiments.grid.stored import measured
+    from gazeveil.lab.experiments.grid.table import read_table
 
     table = measured() if run is None else read_table(run)
     if out is not None:

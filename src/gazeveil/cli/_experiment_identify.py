@@ -42,8 +42,8 @@ def experiment_identify(
     as_json: AsJson = False,
 ) -> None:
     """Participants in three public data sets, recognised in later sessions from earlier ones, without a mechanism."""
-    from gazeveil.datasets.folder import need_data
-    from gazeveil.experiments.wilson import identification as study
+    from gazeveil.lab.datasets.folder import need_data
+    from gazeveil.lab.experiments.wilson import identification as study
 
     folder = need_data(data)
     names = names_in(experiment)

@@ -48,10 +48,10 @@ def experiment_peers(
     as_json: AsJson = False,
 ) -> None:
     """Identification and usefulness behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing."""
-    from gazeveil.attacks import RECOGNISERS
-    from gazeveil.experiments.peers import _plots, features, samples
-    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS
-    from gazeveil.experiments.peers.sets import gaze_set, series_set
+    from gazeveil.lab.attacks import RECOGNISERS
+    from gazeveil.lab.experiments.peers import _plots, features, samples
+    from gazeveil.lab.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS
+    from gazeveil.lab.experiments.peers.sets import gaze_set, series_set
 
     check_drawing(out)
     names = names_in(sets)

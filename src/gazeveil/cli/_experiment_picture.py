@@ -16,7 +16,7 @@ from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.files import replacing
 
 if TYPE_CHECKING:
-    from gazeveil.experiments.picture_model.judging import Score
+    from gazeveil.lab.experiments.picture_model.judging import Score
     from gazeveil.types import FloatArray
 
 
@@ -60,11 +60,11 @@ def experiment_picture_model(
         raise MissingExtra("torch", "attacks", "training the picture model") from missing
     import numpy as np
 
-    from gazeveil.experiments.picture_model import pictures
-    from gazeveil.experiments.picture_model.judging import contents, judge, mean_score
-    from gazeveil.experiments.picture_model.network import Frozen, stored
-    from gazeveil.experiments.picture_model.training import train_readouts
     from gazeveil.gaze.predicted.backbone import backbone
+    from gazeveil.lab.experiments.picture_model import pictures
+    from gazeveil.lab.experiments.picture_model.judging import contents, judge, mean_score
+    from gazeveil.lab.experiments.picture_model.network import Frozen, stored
+    from gazeveil.lab.experiments.picture_model.training import train_readouts
 
     _check_folds(folds, out, maps)
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -25,11 +25,11 @@ def experiment_scanpaths(
     as_json: AsJson = False,
 ) -> None:
     """Similarity, linkage and outliers of scanpaths behind mechanisms (Kaleido, figures 10, 11)."""
-    from gazeveil.datasets.folder import find_data
-    from gazeveil.experiments.scanpaths import _plots
-    from gazeveil.experiments.scanpaths.data import scene_sets
-    from gazeveil.experiments.scanpaths.measuring import measure
-    from gazeveil.experiments.veils import VEILS
+    from gazeveil.lab.datasets.folder import find_data
+    from gazeveil.lab.experiments.scanpaths import _plots
+    from gazeveil.lab.experiments.scanpaths.data import scene_sets
+    from gazeveil.lab.experiments.scanpaths.measuring import measure
+    from gazeveil.lab.experiments.veils import VEILS
 
     check_drawing(out)
     chosen = names_in(veils) or VEILS

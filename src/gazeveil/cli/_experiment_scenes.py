@@ -13,7 +13,7 @@ from gazeveil.cli._output import Progress
 from gazeveil.errors import InputError, OptionError, closest
 
 if TYPE_CHECKING:
-    from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
+    from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
 
 
 def gallery_of(
@@ -33,12 +33,12 @@ def gallery_of(
         OptionError: If nothing has this name, or the screen is known.
         InputError: If the files of a set are not found.
     """
-    from gazeveil.datasets.edvam import EDVAM_FILE
-    from gazeveil.datasets.eyetribe import EYETRIBE_FILE
-    from gazeveil.datasets.osie import OSIE_FILE
-    from gazeveil.datasets.vr_objects import VR_FOLDER
-    from gazeveil.experiments.usefulness import _heatmap_other_scenes as others
-    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
+    from gazeveil.lab.datasets.edvam import EDVAM_FILE
+    from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
+    from gazeveil.lab.datasets.osie import OSIE_FILE
+    from gazeveil.lab.datasets.vr_objects import VR_FOLDER
+    from gazeveil.lab.experiments.usefulness import _heatmap_other_scenes as others
+    from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
 
     if split not in tuple(scenes.Split):
         raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
@@ -67,7 +67,7 @@ def gallery_of(
 
 
 def _folder(name: str) -> Path:
-    from gazeveil.datasets.folder import found_above
+    from gazeveil.lab.datasets.folder import found_above
 
     folder = found_above(name)
     if folder is None:

@@ -14,8 +14,8 @@ from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.saliency import Saliency
-    from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
-    from gazeveil.experiments.usefulness.heatmaps import Plan
+    from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
+    from gazeveil.lab.experiments.usefulness.heatmaps import Plan
 
 EVERY = 1_000_000
 """More scenes than there are."""
@@ -34,9 +34,9 @@ class TrustOptions:
 
 def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: Path | None, as_json: bool) -> None:
     """Release with the right picture, a wrong one and none; print or write what came out."""
-    from gazeveil.experiments.usefulness import _trust_report as report
-    from gazeveil.experiments.usefulness import trust as study
-    from gazeveil.experiments.usefulness._heatmap_scenes import watched_by
+    from gazeveil.lab.experiments.usefulness import _trust_report as report
+    from gazeveil.lab.experiments.usefulness import trust as study
+    from gazeveil.lab.experiments.usefulness._heatmap_scenes import watched_by
 
     if len(plan.epsilons) > 1 or plan.repeats > 1:
         raise OptionError("with pictures or --trust there are one ε and one draw", hint="run it once for each")
@@ -83,8 +83,8 @@ def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: 
 
 def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return the scenes that have a picture which the picture model never saw, what it says, and their categories."""
-    from gazeveil.experiments.usefulness import _scene_pictures as stored
-    from gazeveil.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, only, spread
+    from gazeveil.lab.experiments.usefulness import _scene_pictures as stored
+    from gazeveil.lab.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, only, spread
 
     if options.pictures is not None and options.contents is not None:
         raise OptionError("--pictures and --contents exclude each other", hint="give one of them")
@@ -101,8 +101,8 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
 
 def pictured_by(gallery: Gallery, contents: Path, images: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return at most this many of the scenes that a file has predicted maps of, these maps, and their categories."""
-    from gazeveil.experiments.usefulness import _scene_pictures as stored
-    from gazeveil.experiments.usefulness._heatmap_scenes import only, spread
+    from gazeveil.lab.experiments.usefulness import _scene_pictures as stored
+    from gazeveil.lab.experiments.usefulness._heatmap_scenes import only, spread
 
     maps, labels = stored.from_maps(contents, [scene.name for scene in gallery.scenes])
     gallery = only(gallery, spread(list(maps), images))

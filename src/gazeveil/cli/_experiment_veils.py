@@ -23,9 +23,9 @@ def experiment_veils(
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.datasets.folder import find_data
-    from gazeveil.experiments.stream_data import stream_sets
-    from gazeveil.experiments.usefulness.preset_errors import SHOWN, compare
+    from gazeveil.lab.datasets.folder import find_data
+    from gazeveil.lab.experiments.stream_data import stream_sets
+    from gazeveil.lab.experiments.usefulness.preset_errors import SHOWN, compare
     from gazeveil.samples.presets import PRESETS
 
     chosen = names_in(presets) or tuple(PRESETS)

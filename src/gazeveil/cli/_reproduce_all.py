@@ -36,9 +36,9 @@ def reproduce_all(
 
     A figure that cannot be measured is a marked row; the rest goes on.
     """
-    from gazeveil.datasets.folder import find_data
-    from gazeveil.experiments.reproduction import page, parts
-    from gazeveil.experiments.reproduction.running import run
+    from gazeveil.lab.datasets.folder import find_data
+    from gazeveil.lab.experiments.reproduction import page, parts
+    from gazeveil.lab.experiments.reproduction.running import run
     from gazeveil.pictures import canvas
 
     if out is not None and out.exists() and not out.is_dir():

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from gazeveil.attacks import live
 from gazeveil.gateway.page_side import Undo
+from gazeveil.lab.attacks import live
 
 UNDO = Undo(live.__name__, live.filter_for)

@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 
 if TYPE_CHECKING:
-    from gazeveil.experiments.wilson.tables import Plan
+    from gazeveil.lab.experiments.wilson.tables import Plan
 
 _TABLES = (2, 3, 5)
 _FOLDER = "vr_objects_jov2024"
@@ -56,9 +56,9 @@ def wilson(
         raise OptionError(f"table {table} is not measured here", hint="choose 2, 3 or 5, or --figure 2")
     if figure is not None and figure != 2:
         raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
-    from gazeveil.attacks.judging.judge import DRAWS
-    from gazeveil.datasets.folder import found_above
-    from gazeveil.experiments.wilson import tables
+    from gazeveil.lab.attacks.judging.judge import DRAWS
+    from gazeveil.lab.datasets.folder import found_above
+    from gazeveil.lab.experiments.wilson import tables
 
     everything = table is None and figure is None
     folder = None if simulated else data or found_above(_FOLDER)
@@ -80,7 +80,7 @@ def wilson(
         with progress("table 3: mechanisms and attacks", quiet=as_json) as tell:
             told["table_3"] = tables.table_3(plan, veils=names_in(veils, ";"), workers=workers, keep=keep, tell=tell)
     if everything or table == 5:
-        from gazeveil.experiments.wilson.cost import table_5
+        from gazeveil.lab.experiments.wilson.cost import table_5
 
         with progress("table 5: cost", quiet=as_json) as tell:
             told["table_5"] = table_5(steps=2000, streams=20, tell=tell) if quick else table_5(tell=tell)
@@ -92,7 +92,7 @@ def wilson(
         print_json(told)
         return
     if markdown:
-        from gazeveil.experiments.wilson._report import to_markdown
+        from gazeveil.lab.experiments.wilson._report import to_markdown
 
         print(to_markdown(told))
         return
@@ -108,7 +108,7 @@ def _write(told: Mapping[str, Any], out: Path) -> None:
 
 
 def _figure(plan: Plan, out: Path | None, repeats: int, quick: bool, as_json: bool) -> dict[str, Any]:
-    from gazeveil.experiments.wilson import figures as wilson_figures
+    from gazeveil.lab.experiments.wilson import figures as wilson_figures
 
     with progress("figure 2: strengths", quiet=as_json) as tell:
         return wilson_figures.reproduce(2, out, data=plan.data, repeats=repeats, quick=quick, plan=plan, tell=tell)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, progress
-from gazeveil.experiments.advising.advice import Harm, Use
+from gazeveil.lab.experiments.advising.advice import Harm, Use
 
 app = command_app()
 
@@ -29,9 +29,9 @@ def advise(
 
     Exit code 1 if nothing fits.
     """
-    from gazeveil.experiments.advising.asking import advise as ask
-    from gazeveil.experiments.advising.stored import measurements
     from gazeveil.features.design import Design
+    from gazeveil.lab.experiments.advising.asking import advise as ask
+    from gazeveil.lab.experiments.advising.stored import measurements
     from gazeveil.release.study import Study
 
     study = Study.open(study_file)

@@ -87,8 +87,8 @@ def heatmap(
     as_json: AsJson = False,
 ) -> None:
     """Agreement of private heatmaps with the map of everyone, over the number of participants."""
-    from gazeveil.experiments.usefulness import _heatmap_report as report
-    from gazeveil.experiments.usefulness import heatmaps as usefulness
+    from gazeveil.lab.experiments.usefulness import _heatmap_report as report
+    from gazeveil.lab.experiments.usefulness import heatmaps as usefulness
 
     pictured = pictures is not None or contents is not None
     with_trust = trusted or bool(viewers) or pictured

@@ -33,7 +33,7 @@ def reproduce() -> None:
 @app.command(epilog="Example: `gazeveil judge reproduce andersson --data data/lund2013`")
 def andersson(data: Data = None, as_json: AsJson = False) -> None:
     """Fixation and saccade detection against two experts (Andersson et al. 2017)."""
-    from gazeveil.experiments.detector_agreement import DETECTORS, compare
+    from gazeveil.lab.experiments.detector_agreement import DETECTORS, compare
 
     with progress("comparing with the experts", quiet=as_json):
         rows = compare(_lund2013() if data is None else data)
@@ -56,7 +56,7 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
 @app.command(epilog="Example: `gazeveil judge reproduce realism --data data`, a table for docs/concepts/simulator.md")
 def realism(data: Data = None, as_json: AsJson = False) -> None:
     """Compare simulated with real eye movements, data set by data set."""
-    from gazeveil.experiments.simulator.realism import run, to_markdown
+    from gazeveil.lab.experiments.simulator.realism import run, to_markdown
 
     with progress("comparing with real eyes", quiet=as_json):
         rows = run(_lund2013().parent if data is None else data)
@@ -73,7 +73,7 @@ def liu(
     as_json: AsJson = False,
 ) -> None:
     """Noise and quality of private gaze maps (Liu et al. 2019, figures 2 and 3), as published and corrected."""
-    from gazeveil.experiments.liu.figures import reproduce as measure
+    from gazeveil.lab.experiments.liu.figures import reproduce as measure
 
     with progress("adding noise", quiet=as_json) as tell:
         told = measure(out, repeats=repeats, tell=tell)
@@ -120,7 +120,7 @@ def kaleido(
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Accuracy of veiled streams over ε (Kaleido 2021, figures 13 and 15): as published, corrected, ours."""
-    from gazeveil.experiments.kaleido.figures import reproduce as measure
+    from gazeveil.lab.experiments.kaleido.figures import reproduce as measure
 
     with progress("veiling streams", quiet=as_json) as tell:
         told = measure(figure, out, data=data, repeats=repeats, quick=quick, workers=workers, tell=tell)
@@ -191,7 +191,7 @@ def _told(value: float | None) -> str:
 
 
 def _lund2013() -> Path:
-    from gazeveil.datasets.folder import found_above
+    from gazeveil.lab.datasets.folder import found_above
 
     folder = found_above("lund2013")
     if folder is None:

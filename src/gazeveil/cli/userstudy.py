@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 if TYPE_CHECKING:
     import polars as pl
 
-    from gazeveil.userstudy.overview import Overview
+    from gazeveil.lab.userstudy.overview import Overview
 
 app = command_app(no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def userstudy_power(
     as_json: AsJson = False,
 ) -> None:
     """Compute how many participants are needed, or which difference N participants can show (Wilcoxon, Holm)."""
-    from gazeveil.userstudy.statistics.power import participants_for, power, smallest_difference
+    from gazeveil.lab.userstudy.statistics.power import participants_for, power, smallest_difference
 
     if participants is None and difference is None:
         raise OptionError(
@@ -95,7 +95,7 @@ def userstudy_init(
     as_json: AsJson = False,
 ) -> None:
     """Propose a study: Wilson's conditions, the gateway's policy, and texts for consent."""
-    from gazeveil.userstudy.proposal import propose
+    from gazeveil.lab.userstudy.proposal import propose
 
     files = [str(path) for path in propose(folder, name, first_port)]
     if as_json:
@@ -111,8 +111,8 @@ def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False
     """Run the study: the gateway, and the game for participants, until Ctrl-C."""
     import asyncio
 
-    from gazeveil.userstudy.design import read_user_study
-    from gazeveil.userstudy.serving import running, until_stopped
+    from gazeveil.lab.userstudy.design import read_user_study
+    from gazeveil.lab.userstudy.serving import running, until_stopped
 
     found = read_user_study(study)
 
@@ -139,10 +139,10 @@ def userstudy_play(
     """Let simulated participants play the whole study in Chromium, in real time."""
     import asyncio
 
-    from gazeveil.userstudy.design import read_user_study
-    from gazeveil.userstudy.playing import opened_browser, play
-    from gazeveil.userstudy.serving import running
-    from gazeveil.userstudy.sessions import SIMULATED
+    from gazeveil.lab.userstudy.design import read_user_study
+    from gazeveil.lab.userstudy.playing import opened_browser, play
+    from gazeveil.lab.userstudy.serving import running
+    from gazeveil.lab.userstudy.sessions import SIMULATED
 
     found = read_user_study(study)
     labels = [f"{SIMULATED}{seed + number:03}" for number in range(participants)]
@@ -182,11 +182,11 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
 
 
 def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
-    from gazeveil.userstudy.design import read_user_study
-    from gazeveil.userstudy.overview import overview_of
-    from gazeveil.userstudy.recordings import identified
-    from gazeveil.userstudy.scoring import measures_of
-    from gazeveil.userstudy.sessions import Sessions
+    from gazeveil.lab.userstudy.design import read_user_study
+    from gazeveil.lab.userstudy.overview import overview_of
+    from gazeveil.lab.userstudy.recordings import identified
+    from gazeveil.lab.userstudy.scoring import measures_of
+    from gazeveil.lab.userstudy.sessions import Sessions
 
     found = read_user_study(study)
     sessions = Sessions(found).to_analyse()
@@ -200,9 +200,9 @@ def userstudy_gaze(
     as_json: AsJson = False,
 ) -> None:
     """Write the gaze that the game received as a corpus with a declared study, ready for private releases."""
-    from gazeveil.userstudy.design import read_user_study
-    from gazeveil.userstudy.recordings import write_gaze
-    from gazeveil.userstudy.sessions import Sessions
+    from gazeveil.lab.userstudy.design import read_user_study
+    from gazeveil.lab.userstudy.recordings import write_gaze
+    from gazeveil.lab.userstudy.sessions import Sessions
 
     found = read_user_study(study)
     declared = write_gaze(found, Sessions(found).to_analyse(), out)
@@ -223,8 +223,8 @@ def userstudy_report(
     as_json: AsJson = False,
 ) -> None:
     """Compare every condition with none: tests over participants, effect sizes, Bayes factors, pictures."""
-    from gazeveil.userstudy.measures import read_measures
-    from gazeveil.userstudy.report import write_user_study
+    from gazeveil.lab.userstudy.measures import read_measures
+    from gazeveil.lab.userstudy.report import write_user_study
 
     table, overview = _played(measures) if measures.suffix == ".toml" else (read_measures(measures), None)
     found = write_user_study(table, out, title, overview)

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who feature releases are judged on: simulated readers, and the EyeTribe runs, each with a public and a private half.
+
+Public participants make the design; private participants are released. They are never the same. For simulated readers
+the public ones also read other documents, so that the design has not seen the documents that are released.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from gazeveil.features.basis import HAAR
+from gazeveil.features.declared import declared_ranges
+from gazeveil.features.design import Design
+from gazeveil.features.extract import extract_corpus
+from gazeveil.features.learning import learn
+from gazeveil.features.panel import Panel, panel_of
+from gazeveil.features.ranges import Ranges
+from gazeveil.features.table import FeatureTable
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.recording import Recording
+from gazeveil.lab.datasets.eyetribe import EYETRIBE_PUPIL, eyetribe
+from gazeveil.simulate.reading import DOCUMENTS, Document, ReadingStudy
+
+CHOSEN: Final = (
+    "fixations_per_s", "saccades_per_s", "large_share", "right_share", "saccades_per_fixation", "amplitude_mean",
+    "amplitude_var", "fixation_duration_mean", "fixation_duration_max", "spread_x_mean", "pupil_mean_of_means",
+    "blinks_per_s", "words2_distinct",
+)  # fmt: skip
+"""Thirteen of the 52, of all kinds, fixed in advance."""
+
+PUBLIC_SEED, PRIVATE_SEED = 101, 202
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """One data set, split.
+
+    Attributes:
+        name: What it is called.
+        ranges: The declared ranges.
+        design: Learnt from the public half.
+        wavelets: The same with Haar wavelets over time instead of cosines.
+        public: The public half's series, participant by step by feature, from 0 to 1.
+        private: The private half's, by task.
+        groups: Which of two groups the private participants of a task belong to, where that is known.
+    """
+
+    name: str
+    ranges: Ranges
+    design: Design
+    wavelets: Design
+    public: np.ndarray
+    private: dict[str, np.ndarray]
+    groups: tuple[str, ...]
+
+    @property
+    def steps(self) -> int:
+        """How long a series is."""
+        return self.design.steps
+
+
+def other_documents() -> tuple[Document, ...]:
+    """Return documents that are none of the three: half way between two of them, and beyond them."""
+    comic, newspaper, textbook = DOCUMENTS
+    return (
+        _between("leaflet", comic, newspaper, 0.5),
+        _between("magazine", newspaper, textbook, 0.5),
+        _between("schoolbook", comic, textbook, 0.5),
+        _between("form", newspaper, comic, -0.4),
+        _between("novel", textbook, newspaper, -0.4),
+    )
+
+
+def readers(private: int = 100, public: int = 40, seconds: float = 600.0, names: tuple[str, ...] = CHOSEN) -> People:
+    """Return simulated readers of a comic, a newspaper and a textbook; public ones read five other documents."""
+    ranges = declared_ranges(unit="deg").only(names)
+    steps = int((seconds - 30.0) / 0.5) + 1
+    outside = _table(ReadingStudy(public, seconds, documents=other_documents(), seed=PUBLIC_SEED))
+    inside = _table(ReadingStudy(private, seconds, seed=PRIVATE_SEED))
+    first = panel_of(outside, ranges, steps)
+    fill = first.values.mean(axis=(0, 1))
+    open_half = panel_of(outside, ranges, steps, fill)
+    tasks, source = list(by_task(open_half).values()), f"{public} simulated readers of five other documents"
+    design, wavelets = learn(tasks, ranges, source), learn(tasks, ranges, source, HAAR)
+    panel = panel_of(inside, ranges, steps, design.mean)
+    study = ReadingStudy(private, seconds, seed=PRIVATE_SEED)
+    groups = study.groups()
+    some = [key.observer for key, task in zip(panel.keys, panel.tasks, strict=True) if task == panel.tasks[0]]
+    group_of = tuple(groups[who] for who in some)
+    return People("simulated readers", ranges, design, wavelets, open_half.values, by_task(panel), group_of)
+
+
+def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
+    """Return each participant's first EyeTribe run: every second participant is public, the others private."""
+    table = extract_corpus(Corpus.of(first_runs(path))).table
+    ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(names)
+    steps = int(np.median([len(series.values) for series in table.series()]))
+    first = panel_of(table, ranges, steps)
+    even = np.arange(len(first.keys)) % 2 == 0
+    fill = first.values[even].mean(axis=(0, 1))
+    panel = panel_of(table, ranges, steps, fill)
+    public, source = panel.values[even], "EyeTribe runs, every second participant"
+    design, wavelets = learn([public], ranges, source), learn([public], ranges, source, HAAR)
+    return People("EyeTribe runs", ranges, design, wavelets, public, {"attention": panel.values[~even]}, ())
+
+
+def first_runs(path: Path) -> list[Recording]:
+    """Return each participant's first EyeTribe run."""
+    found: dict[str, Recording] = {}
+    for recording in eyetribe(path):
+        found.setdefault(recording.observer, recording)
+    return list(found.values())
+
+
+def by_task(panel: Panel) -> dict[str, np.ndarray]:
+    """Return the series of every task, by name."""
+    tasks = np.array(panel.tasks)
+    return {task: panel.values[tasks == task] for task in sorted(set(panel.tasks))}
+
+
+def _table(study: ReadingStudy) -> FeatureTable:
+    return extract_corpus(Corpus.of(study.recordings()), groups=study.groups()).table
+
+
+def _between(name: str, first: Document, second: Document, share: float) -> Document:
+    """Return a document part of the way from one to another, or beyond the first if the share is negative."""
+
+    def mixed(field: str, low: float, high: float) -> float:
+        value = getattr(first, field) + share * (getattr(second, field) - getattr(first, field))
+        return float(min(max(value, low), high))
+
+    return replace(
+        first,
+        name=name,
+        lines=round(mixed("lines", 2, 20)),
+        line_deg=mixed("line_deg", 4, 18),
+        forward_deg=mixed("forward_deg", 1.5, 3),
+        fixation_factor=mixed("fixation_factor", 0.85, 1.3),
+        regressions=mixed("regressions", 0.05, 0.25),
+        skips=mixed("skips", 0, 0.1),
+        pictures=mixed("pictures", 0, 0.9),
+        brightness=mixed("brightness", 0.3, 0.8),
+    )
