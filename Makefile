@@ -3,6 +3,7 @@
 #
 # make demo    simulate a small study and write the report demo/report.html; says how to start the live demo
 # make test    lint, types and tests
+# make test-room R=release  the quick tests of one package (or R=lab/attacks), in less than a minute
 # make coverage  how much of noise, privacy and release their tests run
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
@@ -22,7 +23,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit coverage bench usefulness load audits chaos fuzz taps docs docs-version clean release-check stranger pictures notebooks
+.PHONY: setup demo test test-room lint types unit coverage bench usefulness load audits chaos fuzz taps docs docs-version clean release-check stranger pictures notebooks
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -80,6 +81,11 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2
 # Tests start many processes: without byte code on disk each of them would compile the whole package.
 unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser $(VENV)/.compiled
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# One room at a time while one works in it: without what is slow. Golden folders show what a room's products release.
+test-room: setup $(VENV)/.compiled
+	@test -d tests/$(R) || { echo 'say which: make test-room R=release'; exit 2; }
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile -m 'not slow' tests/$(R)
 
 $(VENV)/.cover: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cover]'

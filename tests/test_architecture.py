@@ -100,11 +100,6 @@ def test_every_folder_is_a_package_of_the_picture() -> None:
     assert {package_of(path) for path in FILES} <= {*ARROWS, *SHARED}
 
 
-def test_every_file_is_short_enough_to_hold_one_idea() -> None:
-    long = {path.name: n for path in FILES if (n := len(path.read_text().splitlines())) > 500}
-    assert not long
-
-
 def test_every_file_says_its_licence() -> None:
     root = PACKAGE.parents[1]
     found = [*FILES, *(root / "tests").rglob("*.py"), *(root / "benchmarks").rglob("*.py")]

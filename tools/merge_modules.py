@@ -683,11 +683,21 @@ def wrapped(text: str, width: int = 120) -> str:
         if len(line) > width and number + 1 in inside and not line.lstrip().startswith('"""'):
             indent = line[: len(line) - len(line.lstrip())]
             end = number + 1
-            while end + 1 in inside and lines[end].strip() and lines[end].startswith(indent) and lines[end][len(indent)] not in ' -*"`':
+            while (
+                end + 1 in inside
+                and lines[end].strip()
+                and lines[end].startswith(indent)
+                and lines[end][len(indent)] not in ' -*"`'
+            ):
                 end += 1
             words = " ".join(each.strip() for each in lines[number:end])
             lines[number:end] = textwrap.wrap(
-                words, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+                words,
+                width,
+                initial_indent=indent,
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
             )
         number += 1
     return "\n".join(lines)
