@@ -20,7 +20,11 @@ def main(arguments: list[str]) -> int:
 
     only_check = "--check" in arguments
     wanted = [each for each in arguments if not each.startswith("-")]
-    chosen = [name for name in copies.names() if not wanted or any(name.startswith(each) or name.split("/")[1].startswith(each) for each in wanted)]
+    chosen = [
+        name
+        for name in copies.names()
+        if not wanted or any(name.startswith(each) or name.split("/")[1].startswith(each) for each in wanted)
+    ]
     changed = 0
     with tempfile.TemporaryDirectory() as place:
         for name in chosen:
@@ -39,7 +43,8 @@ def main(arguments: list[str]) -> int:
             if not only_check:
                 path_of(name).unlink()
     size = sum(path.stat().st_size for path in DATA.rglob("*") if path.is_file())
-    print(f"{changed} of {len(chosen)} golden copies {'differ' if only_check else 'were rewritten'}; {size / 1e6:.1f} MB in all")
+    done = "differ" if only_check else "were rewritten"
+    print(f"{changed} of {len(chosen)} golden copies {done}; {size / 1e6:.1f} MB in all")
     return 1 if only_check and changed else 0
 
 

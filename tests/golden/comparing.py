@@ -30,7 +30,10 @@ def path_of(name: str) -> Path:
 
 def as_text(copy: Copy) -> str:
     """Return a copy as the text of its file."""
-    return "".join(f"{_PART}{name}\n{text}{'' if text.endswith(chr(10)) else chr(10) + '(no end of line)' + chr(10)}" for name, text in copy.items())
+    return "".join(
+        f"{_PART}{name}\n{text}{'' if text.endswith(chr(10)) else chr(10) + '(no end of line)' + chr(10)}"
+        for name, text in copy.items()
+    )
 
 
 def from_text(text: str) -> Copy:
@@ -70,7 +73,7 @@ def _lines(expected: list[str], found: list[str]) -> list[str]:
 
 
 def _line(expected: str, found: str) -> str:
-    if _NUMBER.sub("0", expected) != _NUMBER.sub("0", found):
+    if _NUMBER.sub("\0", expected) != _NUMBER.sub("\0", found):
         return _apart(expected, found)
     for old, new in zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=True):
         if old != new and not _close(old, new):
@@ -99,7 +102,9 @@ def _field(line: str, number: str) -> str:
 
 def _apart(expected: str, found: str) -> str:
     """Show where two lines begin to differ, with what stands around it."""
-    same = next((n for n, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), min(len(expected), len(found)))
+    same = next(
+        (n for n, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), min(len(expected), len(found))
+    )
     begin = max(same - 40, 0)
     old, new = expected[begin : same + 60], found[begin : same + 60]
     return f"from letter {same + 1}: expected {old!r}, found {new!r}"

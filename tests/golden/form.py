@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was written, as text that can be compared: documents as they are, tables, arrays and pictures by their content."""
+"""What was written, as text that can be compared: documents as they are, tables and pictures by their content."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def of_folder(folder: Path) -> dict[str, str]:
 
 def named(text: str, digests: dict[str, str]) -> str:
     """Write names in place of digests, which would change with the last digit of any number."""
-    return re.sub(r"\b[0-9a-f]{64}\b", lambda found: f"SHA-256 of {digests[found[0]]}" if found[0] in digests else found[0], text)
+    return re.sub(
+        r"\b[0-9a-f]{64}\b", lambda found: f"SHA-256 of {digests[found[0]]}" if found[0] in digests else found[0], text
+    )
 
 
 def _seals(folder: Path) -> dict[str, str]:
@@ -113,7 +115,9 @@ def of_film(path: Path) -> str:
     import cv2
 
     film = cv2.VideoCapture(str(path))
-    facts = [int(film.get(each)) for each in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT, cv2.CAP_PROP_FRAME_COUNT)]
+    facts = [
+        int(film.get(each)) for each in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT, cv2.CAP_PROP_FRAME_COUNT)
+    ]
     rate = film.get(cv2.CAP_PROP_FPS)
     film.release()
     return f"film {facts[0]}x{facts[1]}, {facts[2]} frames, {rate:.3f} a second\n"

@@ -7,10 +7,13 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
+import shlex
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.golden import form
@@ -20,6 +23,8 @@ from tests.golden.study import STIMULI
 from tests.golden.tape import playing
 
 OUT, FOLDER = "out", "releases"
+_PROGRESS = re.compile(r"^\w+.*: +\d+% done.*\n", re.MULTILINE)
+"""What is said of work that takes long: whether it does depends on the machine."""
 SETTING = {"COLUMNS": "120", "TERM": "dumb", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 
@@ -198,12 +203,14 @@ def played(name: str, scenario: Scenario, study: Path, room: Path) -> Copy:
     shutil.copytree(study, room)
     before = {path: path.read_bytes() for path in room.rglob("*") if path.is_file()}
     said: Copy = {}
-    with working_in(room), playing(name), warnings.catch_warnings():
+    with working_in(room), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         if scenario.python is not None:
-            said["what it said"] = heard(scenario.python)
+            with playing(name):
+                said["what it said"] = heard(scenario.python)
         for number, command in enumerate(scenario.commands, 1):
-            said[f"{number}. {command}"] = heard(lambda command=command: run(_words(command)))  # type: ignore[misc]
+            with playing(f"{number} of {name}"):
+                said[f"{number}. {command}"] = heard(partial(run, shlex.split(command)))
     if (room / OUT / "release.json").is_file():
         found = verify(room / OUT)
         said["verify"] = f"{'whole' if found.ok else 'not whole'}\n"
@@ -213,13 +220,14 @@ def played(name: str, scenario: Scenario, study: Path, room: Path) -> Copy:
         if path.is_file():
             path.unlink()
     written = form.of_folder(room)
-    return {**said, **written}
+    return {name: _anywhere(text, room) for name, text in {**said, **written}.items()}
 
 
-def _words(command: str) -> list[str]:
-    import shlex
-
-    return shlex.split(command)
+def _anywhere(text: str, room: Path) -> str:
+    """Return a text without the path of the folder that the commands ran in."""
+    for path in {room, room.resolve()}:
+        text = text.replace(str(path), "(here)")
+    return text
 
 
 def heard(act: Callable[[], object]) -> str:
@@ -228,7 +236,7 @@ def heard(act: Callable[[], object]) -> str:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = act()
     ended = "" if code is None else f"ends with {code}\n"
-    return f"{ended}----- output\n{out.getvalue()}----- errors\n{err.getvalue()}"
+    return f"{ended}----- output\n{out.getvalue()}----- errors\n{_PROGRESS.sub('', err.getvalue())}"
 
 
 @contextlib.contextmanager

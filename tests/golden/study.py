@@ -36,7 +36,9 @@ _HALVES = f"""
 """
 
 
-def declaration(who: str = _ROSTER, *, recordings: str = "", groups: str = "", picture: str = "", more: str = "") -> str:
+def declaration(
+    who: str = _ROSTER, *, recordings: str = "", groups: str = "", picture: str = "", more: str = ""
+) -> str:
     """Return the declaration of the study."""
     shown = [
         f'[[stimuli]]\nname = "{name}"\nseconds = 8\n' + (picture if name == STIMULI[0] else "") for name in STIMULI

@@ -38,7 +38,7 @@ class Tape:
         self._name = name.encode()
         self._turn = 0
 
-    def bytes(self, count: int) -> bytes:
+    def bytes(self, count: int = 32) -> bytes:
         """Return the next bytes; each request begins anew, so that its length moves nothing after it."""
         self._turn += 1
         return hashlib.shake_256(b"%d of %s" % (self._turn, self._name)).digest(count)
@@ -96,11 +96,11 @@ def playing(name: str, *, many_ids: bool = False) -> Iterator[None]:
 
     with (
         mock.patch.object(os, "urandom", drawn),
-        mock.patch.object(os, "cpu_count", lambda: 1),
-        mock.patch.object(secrets, "token_bytes", lambda count=32: tape.bytes(count)),
+        mock.patch.object(os, "cpu_count", return_value=1),
+        mock.patch.object(secrets, "token_bytes", tape.bytes),
         mock.patch.object(uuid, "uuid4", named),
-        mock.patch.object(time, "time", lambda: NOW.timestamp()),
-        mock.patch.object(platform, "python_version", lambda: PYTHON),
+        mock.patch.object(time, "time", return_value=NOW.timestamp()),
+        mock.patch.object(platform, "python_version", return_value=PYTHON),
         mock.patch.object(builtins, "__import__", imported),
     ):
         _exchange(_INSTEAD)

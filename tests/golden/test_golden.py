@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing that is released, sent or read changed by accident: every number, sentence and picture is as its golden copy."""
+"""Nothing that is released, sent or read changes by accident: numbers, sentences and pictures are as their copies."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SAID = {
         ("table.parquet", "12.5", "12.6", "line 3: expected 12.5, found 12.6"),
         ("table.parquet", '"bob"', '"bib"', "line 3: from letter 3"),
         ("record.json", "4,", "5,", "line 3: "),
-        ("record.json", "0.4650432117872663", "0.4650432217872663", "field expected: expected 0.46504321"),
+        ("record.json", "0.4650432117872663", "0.4650432217872663", "line 4: field expected: expected 0.46504321"),
         ("words.txt", "one participant", "two participants", "line 1: from letter 17: expected"),
         ("words.txt", "\n", "\nAnd more.\n", "length: expected 1 lines, found 2"),
     ],

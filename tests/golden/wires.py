@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Dialogues of every protocol of the gateway, byte by byte: a tracker's side and an app's side, and live gaze behind a veil.
+"""Dialogues of every protocol of the gateway, byte by byte, with trackers and apps, and live gaze behind a veil.
 
 What real clients say to the gateway is in `tests/gateway/transcripts`, and other tests play it. Here every protocol of
 the registry says what it has to say: to its own other side, or to a sender. Each line begins with who speaks.
@@ -15,12 +15,13 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from tests.gateway.hub_bench import SCREEN as HUB
-from tests.gateway.hub_bench import Bench, app, budget, policy, tracker
+from tests.gateway.hub_bench import Bench, app, budget, clock_of, policy, tracker
 from tests.gateway.neon_phone import asking_for, packet, payload, report
 from tests.golden.comparing import Copy
 from tests.golden.doors import (
@@ -50,7 +51,10 @@ SCREEN = Plane(screen(1920, 1080, 527, 296, 600))
 TOKEN = "t" * 32
 _DESK, _FIELD = space_of(screen(1920, 1080, 527, 296, 600)), space_of(headset(110, 100))
 LIVE: dict[str, tuple[dict[str, Any], Any]] = {
-    **{name: ({"preset": name}, _DESK) for name in ("lphu", "mpmu", "hplu", "gaussian-low", "temporal-low", "spatial-low")},
+    **{
+        name: ({"preset": name}, _DESK)
+        for name in ("lphu", "mpmu", "hplu", "gaussian-low", "temporal-low", "spatial-low")
+    },
     "in a headset": ({"preset": "lphu"}, _FIELD),
     "eye-and-head": ({"mechanism": "eye-and-head", "epsilon": 3, "window": 0.5, "radius": "5deg", "ticks": 2}, _FIELD),
 }
@@ -76,7 +80,7 @@ def _spoken(name: str) -> Copy:
     protocol, copy = PROTOCOLS[name], {}
     with (
         playing(f"gateway-{name}"),
-        mock.patch.object(time, "monotonic", lambda: 1000.0),
+        mock.patch.object(time, "monotonic", return_value=1000.0),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -261,7 +265,10 @@ def _of_neon() -> list[bytes]:
 
 def _of_opengaze() -> list[bytes]:
     eye = 'LEYEX="0.0314" LEYEY="0.03" LEYEZ="0.6" LPUPILD="0.003" LPUPILV="1"'
-    lines = [f'<REC CNT="{n}" TIME="{1 + n / 60:.5f}" BPOGX="0.{25 + n}" BPOGY="0.75" BPOGV="{n % 3 and 1}" {eye} />\r\n' for n in range(6)]
+    lines = [
+        f'<REC CNT="{n}" TIME="{1 + n / 60:.5f}" BPOGX="0.{25 + n}" BPOGY="0.75" BPOGV="{n % 3 and 1}" {eye} />\r\n'
+        for n in range(6)
+    ]
     whole = "".join(lines).encode()
     return [whole[:50], whole[50:]]
 
@@ -324,15 +331,19 @@ def _live(name: str) -> Iterable[str]:
 
 def _through_the_hub() -> Copy:
     """From a tracker to an app and back to the ledger: what is shown, told, logged and paid."""
+    left = AreasOfInterest((Rectangle("left", 0, 0, 960, 1080),), HUB)
     apps = [
         app("game", "mpmu", output="samples", rate_hz=30.0),
         app("reader", "lphu", output="fixations"),
-        app("menu", {"preset": "lphu"}, output="hits", areas=AreasOfInterest((Rectangle("left", 0, 0, 960, 1080),), HUB)),
+        app("menu", {"preset": "lphu"}, output="hits", areas=left),
     ]
     with tempfile.TemporaryDirectory() as place, working_in(Path(place)), playing("gateway-hub", many_ids=True):
-        with Ledger.open("ledger.sqlite", create=True) as ledger:
-            ledger.grant("anna", GazeStreamDP(40, "0.5", 60))
-            bench = Bench(policy(tracker(), *apps, budget(40)), ledger)
+        benches: list[Bench] = []
+        clock = clock_of(benches, 1000.0, datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp())
+        with Ledger.open("ledger.sqlite", create=True, clock=clock) as ledger:
+            ledger.grant("anna", GazeStreamDP(200, "0.5", 60))
+            bench = Bench(policy(tracker(), *apps, budget(200)), ledger)
+            benches.append(bench)
             for n in range(8):
                 bench.gaze(1.5, at=(200.0 + 200 * n, 300.0 + 80 * n), rate=30.0)
                 bench.wait(0.5 if n != 4 else 6.0)
