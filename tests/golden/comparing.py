@@ -47,7 +47,7 @@ def differences(name: str, found: Copy) -> list[str]:
     path = path_of(name)
     if not path.is_file():
         return [f"there is no golden copy; make one with python -m tests.golden {name}"]
-    return compared(from_text(path.read_text(encoding="utf-8")), from_text(as_text(found)))
+    return compared(from_text(path.read_bytes().decode("utf-8")), from_text(as_text(found)))
 
 
 def compared(expected: Copy, found: Copy) -> list[str]:

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -120,6 +119,8 @@ _RELEASES: dict[str, Scenario] = {
     "heatmap-refused": _one(f"{_MAP} --epsilon 0.001 --study study.toml --no-ledger --out {OUT}"),
     "heatmap-dry-run": _one(f"{_MAP} --epsilon 1 --study study.toml --dry-run --json"),
     "heatmap-paid": _paid(f"{_MAP} --epsilon 1", "--epsilon 1.5 --delta 1e-4", "paid.toml"),
+    "heatmap-signed": _release(f"{_MAP} --epsilon 3 --sign key.pem", "number.toml"),
+    "heatmap-prior": _release(f"{_MAP} --epsilon 3 --prior prior.npy", "number.toml"),
     "heatmap-lists": _release(f"heatmap lists --stimulus {STIMULI[0]} --epsilon 3", "lists.toml"),
     "heatmaps": _release(_ALL),
     "heatmaps-pictures": _release(f"{_ALL} --pictures pictures --weights weights.toml", "many.toml"),
@@ -190,7 +191,12 @@ _RELEASES: dict[str, Scenario] = {
     "plan-movie": _one(f"plan study.toml --product movie --stimulus {STIMULI[0]} --bin 4 --json"),
     "plan-veil": _one("plan study.toml --product veil --preset lphu --json"),
     "study-declared": Scenario(
-        ("study init gaze --out proposed.toml", "study check gaze --study study.toml", "study show study.toml")
+        (
+            "study init gaze --out proposed.toml",
+            "study check gaze --study study.toml",
+            "study show study.toml",
+            "info gaze --json",
+        )
     ),
 }
 
@@ -203,8 +209,7 @@ def played(name: str, scenario: Scenario, study: Path, room: Path) -> Copy:
     shutil.copytree(study, room)
     before = {path: path.read_bytes() for path in room.rglob("*") if path.is_file()}
     said: Copy = {}
-    with working_in(room), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with working_in(room):
         if scenario.python is not None:
             with playing(name):
                 said["what it said"] = heard(scenario.python)

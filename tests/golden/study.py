@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import struct
@@ -81,6 +82,13 @@ DESIGN = Path(__file__).parent / "data" / "inputs" / "design.json"
 """The public design of series. It is kept, as its digest is in records and its last digits are those of one machine."""
 
 _CLOCK = {"mechanism": "clock", "epsilon": 3, "window": 0.5, "radius": 40}
+KEY = (
+    "-----BEGIN PRIVATE KEY-----\n"
+    f"{base64.b64encode(bytes.fromhex('302e020100300506032b657004220420') + bytes(range(32))).decode()}\n"
+    "-----END PRIVATE KEY-----\n"
+)
+"""A key that signs nothing but golden copies: its bytes are 0 to 31."""
+
 RECIPES = {
     "chain": {"mechanism": "chain", "members": [_CLOCK, {"mechanism": "kalman"}]},
     "rotate": {"mechanism": "rotate", "members": [_CLOCK, {**_CLOCK, "epsilon": 3}], "least": 0.6, "most": 0.9},
@@ -134,9 +142,11 @@ def somebody(rng: np.random.Generator, who: str, stimulus: str, seconds: float =
     points = np.repeat(places, 14, axis=0)[:count] + rng.normal(0, 2, (count, 2))
     blinked = (np.arange(count) + int(rng.integers(100))) % 110 < 6
     pupil = np.where(blinked, np.nan, rng.uniform(2, 5, count))
+    x, y = np.where(blinked, np.nan, points.T)
     return Recording(
         np.arange(count) / RATE,
-        *np.where(blinked, np.nan, points.T),
+        x,
+        y,
         PLANE,
         observer=who,
         stimulus=stimulus,
@@ -166,11 +176,13 @@ def build(folder: Path) -> Path:
     for name, text in {**DECLARED, "foreign.toml": foreign(), "table.csv": table(rng), "groups.csv": GROUPS}.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "areas.json").write_text(json.dumps(AREAS, indent=2), encoding="utf-8")
+    (folder / "key.pem").write_text(KEY, encoding="ascii")
+    np.save(folder / "prior.npy", np.outer(np.arange(1.0, 7.0), np.arange(8.0, 0.0, -1.0)))
     (folder / "pictures").mkdir()
     for name in ("scene.png", f"pictures/{STIMULI[0]}.png"):
         (folder / name).write_bytes(picture())
     shutil.copy(DESIGN, folder / "design.json")
-    for name, text in RECIPES.items():
-        (folder / f"{name}.json").write_text(json.dumps(text), encoding="utf-8")
+    for name, recipe in RECIPES.items():
+        (folder / f"{name}.json").write_text(json.dumps(recipe), encoding="utf-8")
     (folder / "weights.toml").write_text("[weights]\nforest = 2\nharbour = 1\n", encoding="utf-8")
     return folder

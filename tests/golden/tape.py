@@ -117,7 +117,7 @@ def _asked_by_gazeveil() -> bool:
 def _exchange(pairs: list[tuple[object, object]]) -> None:
     """Put other clocks into all modules of gazeveil that hold one."""
     for name, module in list(sys.modules.items()):
-        if module is None or not (name == _PACKAGE or name.startswith(f"{_PACKAGE}.")):
+        if not (name == _PACKAGE or name.startswith(f"{_PACKAGE}.")):
             continue
         for attribute, value in list(vars(module).items()):
             for here, there in pairs:

@@ -13,7 +13,6 @@ import json
 import math
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,12 +77,7 @@ def dialogues() -> dict[str, Callable[[], Copy]]:
 
 def _spoken(name: str) -> Copy:
     protocol, copy = PROTOCOLS[name], {}
-    with (
-        playing(f"gateway-{name}"),
-        mock.patch.object(time, "monotonic", return_value=1000.0),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with playing(f"gateway-{name}"), mock.patch.object(time, "monotonic", return_value=1000.0):
         copy["about"] = _about(protocol)
         if protocol.sink is not None:
             for output in sorted(protocol.outputs):
@@ -322,10 +316,10 @@ def _live(name: str) -> Iterable[str]:
     for n in range(180):
         t = 10.0 + n / 60
         x, y = 0.05 + 0.3 * (n // 40 % 3) + 0.002 * (n % 7), 0.4 - 0.002 * (n % 5)
-        gaze = tuple(low + share * (high - low) for low, share, high in zip(space.low, (x, y), space.high, strict=True))
-        lost = 90 <= n < 96
+        x = math.nan if 90 <= n < 96 else space.low[0] + x * space.size[0]
+        y = math.nan if 90 <= n < 96 else space.low[1] + y * space.size[1]
         head = (0.5 * n - 45.0, 10.0) if name == "eye-and-head" else None
-        point = veil.pass_through(t, *((math.nan, math.nan) if lost else gaze), t, head)
+        point = veil.pass_through(t, x, y, t, head)
         yield f"{t!r} {point!r}"
 
 
