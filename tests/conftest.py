@@ -55,6 +55,7 @@ LONG = (
     "lab/userstudy/test_report.py",
     "page/test_demo_page.py",
     "gateway/test_end_to_end.py",
+    "golden/test_golden.py",
 )
 """Files that take longest, in the order in which they begin: those that wait for browsers and clusters between those
 that compute. Otherwise they would come last, as they have few tests, and the processors would wait with them."""
