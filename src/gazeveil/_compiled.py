@@ -142,7 +142,7 @@ def kernel(
 
     def compiled(function: Callable[..., Any]) -> Any:
         if around is not None:
-            function.__qualname__ = f"{around.__module__}.{function.__name__}"
+            function.__qualname__ = f"{around.__module__}.{around.__name__}.{function.__name__}"
         dispatcher = njit(nogil=True, **options)(function)
         if dispatcher is function:  # numba is told not to compile (NUMBA_DISABLE_JIT)
             return function

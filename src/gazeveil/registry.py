@@ -78,7 +78,7 @@ class Registry(Generic[T]):
         self._searching = True
         try:
             package = importlib.import_module(self._package)
-            for module in pkgutil.iter_modules(package.__path__):
+            for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
                 if not module.name.startswith("_"):
                     importlib.import_module(f"{package.__name__}.{module.name}")
             self._package = None  # only once all were found: a broken module breaks every look-up, not just the first

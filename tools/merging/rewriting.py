@@ -104,7 +104,7 @@ class Rewriter:
         if target == whole:
             groups[parent].append(last if alias.asname is None else f"{last} as {alias.asname}")
             return False
-        if alias.asname is None and (last == local or self._free(last, target)):
+        if last == local or (alias.asname is None and self._free(last, target)):
             self.source.rename(local, last, home)
             groups[parent].append(last)
         else:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.events.blinks import LONGEST, SHORTEST
-from gazeveil.gaze.events.velocity import MAX_STEP, WINDOW
+from gazeveil.gaze.events.speed import MAX_STEP, WINDOW
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Unit
 from gazeveil.types import FloatArray

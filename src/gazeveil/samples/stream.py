@@ -16,8 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +41,9 @@ LONGEST_LAG = 0.5
 _WORDS = 192
 _TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
 _HINT = "start a new stream"
+
+Compiled = tuple[Callable[..., tuple[int, float, float]], Callable[..., tuple[int, int]]]
+"""The kernels of a stream: for one sample, and for many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,6 @@ class StreamMechanism(SampleMechanism):
     radius: Fraction
     filter: bool = True
 
-    kernels: ClassVar[str]
-    """The module of `gazeveil.samples.mechanisms` with the compiled ``step`` and ``run``; numba loads on use."""
-
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
         if self.space.axes != 2:
@@ -132,6 +131,10 @@ class StreamMechanism(SampleMechanism):
         return prior_of(self.space, None, self.model)
 
     @abstractmethod
+    def compiled(self) -> Compiled:
+        """Return the compiled kernels that take one sample, and many; numba loads on use."""
+
+    @abstractmethod
     def plan(self) -> Plan:
         """Return what the guarantee comes to in integers; it depends on public numbers alone."""
 
@@ -155,9 +158,7 @@ class StreamVeil(Veil):
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
-        kernels = import_module(f"gazeveil.samples.mechanisms.{mechanism.kernels}")
-        self._step: Callable[..., tuple[int, float, float]] = kernels.step
-        self._run: Callable[..., tuple[int, int]] = kernels.run
+        self._step, self._run = mechanism.compiled()
         self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
         self._words = np.zeros(_WORDS, np.uint64)
         self._clock[k.WORD] = _WORDS

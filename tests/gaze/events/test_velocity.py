@@ -9,7 +9,7 @@ from scipy.signal import savgol_filter
 from gazeveil import Recording, headset, screen
 from gazeveil.errors import GeometryError
 from gazeveil.gaze.events import velocity
-from gazeveil.gaze.events.velocity import Steps
+from gazeveil.gaze.events.speed import Steps
 
 
 def test_on_even_steps_it_is_the_savitzky_golay_derivative() -> None:

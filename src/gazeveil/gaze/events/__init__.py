@@ -8,10 +8,10 @@ from gazeveil.gaze.events.base import DETECTORS, Detector, detector
 from gazeveil.gaze.events.blinks import detect_blinks, find_gaps
 from gazeveil.gaze.events.idt import DispersionThreshold
 from gazeveil.gaze.events.ivt import VelocityThreshold
-from gazeveil.gaze.events.main_sequence import MainSequence, main_sequence, main_sequence_by_observer
 from gazeveil.gaze.events.online import Stream
+from gazeveil.gaze.events.sequences import MainSequence, main_sequence, main_sequence_by_observer
+from gazeveil.gaze.events.speed import velocity
 from gazeveil.gaze.events.table import Event
-from gazeveil.gaze.events.velocity import velocity
 
 __all__ = [
     "DETECTORS",

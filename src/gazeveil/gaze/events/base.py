@@ -45,7 +45,7 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: Registry[Callable[..., Detector]] = Registry("event detector", package="gazeveil.gaze.events")
+DETECTORS: Registry[Callable[..., Detector]] = Registry("event detector")
 """Detector classes by name: ``DETECTORS["ivt"](threshold=30).detect(recording)``."""
 
 D = TypeVar("D", bound=type[Detector])

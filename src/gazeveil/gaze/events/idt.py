@@ -12,7 +12,7 @@ import polars as pl
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.base import detector, require
 from gazeveil.gaze.events.online import CHUNK, Stream, events_of
-from gazeveil.gaze.events.velocity import MAX_STEP
+from gazeveil.gaze.events.speed import MAX_STEP
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray

@@ -12,8 +12,8 @@ import polars as pl
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.base import detector, require
 from gazeveil.gaze.events.online import CHUNK, Stream, events_of
+from gazeveil.gaze.events.speed import MAX_STEP, WINDOW, Steps, VelocityStream
 from gazeveil.gaze.events.table import from_rows
-from gazeveil.gaze.events.velocity import MAX_STEP, WINDOW, Steps, VelocityStream
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray

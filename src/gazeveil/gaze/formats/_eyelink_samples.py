@@ -166,19 +166,19 @@ def read_sample(line: bytes, layout: Layout) -> list[float] | Unfit:
         names += ["head target"] * shape.target_numbers + ["its flags"] * bool(shape.target_flags_length)
         return Unfit(None, f"{shape.fields} fields ({', '.join(names)})", f"{len(fields)}: {shown(line)}")
     values = []
-    for column, field in zip(layout.columns, fields, strict=False):
-        value = parse_number(field)
+    for column, text in zip(layout.columns, fields, strict=False):
+        value = parse_number(text)
         if value is None or (column == "time" and math.isnan(value)):
-            return Unfit(column, "a number" if column == "time" else "a number or a dot", shown(field))
+            return Unfit(column, "a number" if column == "time" else "a number or a dot", shown(text))
         values.append(value)
     rest = fields[numbers:]
     if shape.flags_length and not _is_flags(flags := rest.pop(0), shape.flags_length):
         return Unfit("flags", f"{shape.flags_length} dots or capitals", shown(flags))
     if shape.target_numbers:
         *target, flags = rest
-        for field in target:
-            if parse_number(field) is None:
-                return Unfit("head target", "a number or a dot", shown(field))
+        for text in target:
+            if parse_number(text) is None:
+                return Unfit("head target", "a number or a dot", shown(text))
         if not _is_flags(flags, shape.target_flags_length):
             return Unfit("head target flags", f"{shape.target_flags_length} dots or capitals", shown(flags))
     return [seconds_of(fields[0]), *values[1 : layout.kept]]

@@ -12,24 +12,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
-    "AuditResult": "result",
-    "FAMILIES": "events.base",
-    "Finding": "result",
-    "Pair": "neighbours.pair",
-    "SUBJECTS": "subject",
-    "Subject": "subject",
-    "Verdict": "result",
-    "audit": "auditor",
-    "auditable": "subject",
-    "build": "subject",
-    "delta_bound": "bounds",
-    "epsilon_bound": "bounds",
-    "lower_bound": "bounds",
-    "observer_pairs": "neighbours.observers",
-    "series_pairs": "neighbours.series",
-    "still_gaze": "neighbours.windows",
-    "upper_bound": "bounds",
-    "window_pairs": "neighbours.windows",
+    "AuditResult": "gazeveil.privacy.audit.result",
+    "FAMILIES": "gazeveil.privacy.audit.events.base",
+    "Finding": "gazeveil.privacy.audit.result",
+    "Pair": "gazeveil.privacy.audit.neighbours.pair",
+    "SUBJECTS": "gazeveil.privacy.audit.subject",
+    "Subject": "gazeveil.privacy.audit.subject",
+    "Verdict": "gazeveil.privacy.audit.result",
+    "audit": "gazeveil.privacy.audit.auditor",
+    "auditable": "gazeveil.privacy.audit.subject",
+    "build": "gazeveil.privacy.audit.subject",
+    "delta_bound": "gazeveil.privacy.audit.bounds",
+    "epsilon_bound": "gazeveil.privacy.audit.bounds",
+    "lower_bound": "gazeveil.privacy.audit.bounds",
+    "observer_pairs": "gazeveil.privacy.audit.neighbours.observers",
+    "series_pairs": "gazeveil.privacy.audit.neighbours.series",
+    "still_gaze": "gazeveil.privacy.audit.neighbours.windows",
+    "upper_bound": "gazeveil.privacy.audit.bounds",
+    "window_pairs": "gazeveil.privacy.audit.neighbours.windows",
 }
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'gazeveil.privacy.audit' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"gazeveil.privacy.audit.{_HOME[name]}"), name)
+    value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

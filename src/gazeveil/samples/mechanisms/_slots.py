@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import exact
 from gazeveil.samples.mechanisms.kaleido import check_tests
-from gazeveil.samples.stream import StreamMechanism
+from gazeveil.samples.stream import Compiled, StreamMechanism
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +28,15 @@ class Slotted(StreamMechanism):
         noises: How many mean displacements of a release's noise gaze must be away to be worth it.
     """
 
-    kernels: ClassVar[str] = "_tested_kernels"
     test_share: Fraction = Fraction(1, 20)
     t_skip: Fraction = Fraction(0)
     noises: float = 0.0
+
+    def compiled(self) -> Compiled:
+        """Return the compiled kernels that take one sample, and many; numba loads on use."""
+        from gazeveil.samples.mechanisms import _tested_kernels as kernels  # noqa: PLC0415
+
+        return kernels.step, kernels.run
 
     def _check(self) -> None:
         check_tests(self)

@@ -17,7 +17,7 @@ from gazeveil.samples import gaze_model
 from gazeveil.samples.content import Prior, Region, prior_of, regions_of
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Sphere
-from gazeveil.samples.stream import LONGEST_LAG, Plan, StreamMechanism, _between
+from gazeveil.samples.stream import LONGEST_LAG, Compiled, Plan, StreamMechanism, _between
 
 
 @MECHANISMS.register("clock")
@@ -34,10 +34,15 @@ class Clock(StreamMechanism):
     """
 
     name: ClassVar[str] = "clock"
-    kernels: ClassVar[str] = "_clock_kernels"
     ticks: int = 0
     lag: float = 0.0
     content: tuple[Region, ...] | None = None
+
+    def compiled(self) -> Compiled:
+        """Return the compiled kernels that take one sample, and many; numba loads on use."""
+        from gazeveil.samples.mechanisms import _clock_kernels as kernels  # noqa: PLC0415
+
+        return kernels.step, kernels.run
 
     @property
     def delay(self) -> float:

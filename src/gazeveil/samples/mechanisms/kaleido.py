@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.exact import at_least_zero, exact
 from gazeveil.samples.mechanism import MECHANISMS
-from gazeveil.samples.stream import Plan, StreamMechanism, grain_of
+from gazeveil.samples.stream import Compiled, Plan, StreamMechanism, grain_of
 from gazeveil.samples.window_budget import Rule
 
 LEAST_SHARE = Fraction(1, 4096)
@@ -40,11 +40,16 @@ class Kaleido(StreamMechanism):
     """
 
     name: ClassVar[str] = "kaleido"
-    kernels: ClassVar[str] = "_tested_kernels"
     test_share: Fraction = Fraction(1, 20)
     t_skip: Fraction = Fraction(0)
     l_thresh: float = 0.05
     floor: Fraction = Fraction(1, 20)
+
+    def compiled(self) -> Compiled:
+        """Return the compiled kernels that take one sample, and many; numba loads on use."""
+        from gazeveil.samples.mechanisms import _tested_kernels as kernels  # noqa: PLC0415
+
+        return kernels.step, kernels.run
 
     def plan(self) -> Plan:
         """Return what tests and releases may cost."""

@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import exact, whole_number
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
-from gazeveil.samples.stream import Plan, StreamMechanism
+from gazeveil.samples.stream import Compiled, Plan, StreamMechanism
 
 
 @MECHANISMS.register("sparse-vector")
@@ -35,11 +35,16 @@ class SparseVector(StreamMechanism):
     """
 
     name: ClassVar[str] = "sparse-vector"
-    kernels: ClassVar[str] = "_sparse_kernels"
     releases: int = 1
     test_share: Fraction = Fraction(1, 10)
     t_skip: Fraction = Fraction(0)
     l_thresh: float = 0.1
+
+    def compiled(self) -> Compiled:
+        """Return the compiled kernels that take one sample, and many; numba loads on use."""
+        from gazeveil.samples.mechanisms import _sparse_kernels as kernels  # noqa: PLC0415
+
+        return kernels.step, kernels.run
 
     def plan(self) -> Plan:
         """Return what an epoch and its release cost."""

@@ -38,7 +38,7 @@ from gazeveil.lab.utility.scanpaths import (
     random_scanpath,
 )
 from gazeveil.lab.utility.scanpaths.baselines import mean_of_finite
-from gazeveil.lab.utility.scanpaths.multimatch import FEWEST
+from gazeveil.lab.utility.scanpaths.comparison import FEWEST
 from gazeveil.lab.utility.scanpaths.warping import warped_distance, warped_distances
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator

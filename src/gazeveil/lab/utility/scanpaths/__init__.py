@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from gazeveil.lab.utility.scanpaths.baselines import between_people, random_scanpath
+from gazeveil.lab.utility.scanpaths.comparison import DIMENSIONS, MultiMatch, Simplify, multimatch
 from gazeveil.lab.utility.scanpaths.finding import find_scanpath
-from gazeveil.lab.utility.scanpaths.multimatch import DIMENSIONS, MultiMatch, Simplify, multimatch
 from gazeveil.lab.utility.scanpaths.path import Scanpath
 from gazeveil.lab.utility.scanpaths.warping import warped_distance, warped_distances
 

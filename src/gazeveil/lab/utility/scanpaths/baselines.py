@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gazeveil.errors import InputError
-from gazeveil.lab.utility.scanpaths.multimatch import DIMENSIONS, Simplify, multimatch
+from gazeveil.lab.utility.scanpaths.comparison import DIMENSIONS, Simplify, multimatch
 from gazeveil.lab.utility.scanpaths.path import Scanpath
 from gazeveil.types import FloatArray
 
