@@ -28,8 +28,8 @@ from tests.ports import free_port
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
-BLOCK = re.compile(r"^((?:<!-- [^\n]* -->\n\n?)*)```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-MARK = re.compile(r"<!-- (?:(not run): (.+)|(run smaller): (.+)|(exit) (\d+)) -->")
+BLOCK = re.compile(r"^((?: *<!-- [^\n]* -->\n\n?)*)( *)```(\w*)([^\n]*)\n(.*?)^\2```", re.MULTILINE | re.DOTALL)
+MARK = re.compile(r"<!-- (?:(not run): (.+)|(run smaller): (.+)|(exit) (\d+)|(new) (folder)) -->")
 TITLE = re.compile(r'title="([\w.-]+)"')
 HERE_DOCUMENT = re.compile(r"<<\s*'?(\w+)'?")
 SHELL_SYNTAX = re.compile(r"[|<>$*;&`]")
@@ -98,16 +98,17 @@ def blocks(page: Path) -> list[Block]:
 
 
 def _block(page: Path, text: str, found: re.Match[str]) -> Block:
-    comments, language, info, code = found.groups()
-    line = text.count("\n", 0, found.start(2)) + 1
+    comments, indent, language, info, code = found.groups()
+    line = text.count("\n", 0, found.start(3)) + 1
     marks = dict[str, str]()
-    for comment in comments.split("\n"):
+    for comment in map(str.strip, comments.split("\n")):
         if comment:
             mark = MARK.fullmatch(comment)
             assert mark, f"{named(page)}:{line}: no mark of a block is written like this: {comment}"
             name, value = (group for group in mark.groups() if group)
             marks[name] = value
     title = TITLE.search(info)
+    code = re.sub(rf"^{indent}", "", code, flags=re.MULTILINE)  # a block in a tab
     return Block(page, line, language, code, title[1] if title else "", marks)
 
 
@@ -116,13 +117,25 @@ class Reader:
 
     def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
         self.capture = capture
+        self.ends = contextlib.ExitStack()
+        self.folders = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin as one who has done nothing so far."""
         self.namespace: dict[str, object] = {"__name__": "__docs__"}
         self.code = 0
         self.ports: dict[str, str] = {}
-        self.ends = contextlib.ExitStack()
 
     def follow(self, block: Block) -> None:
         """Run a block, or write it to the file that it is said to be."""
+        if "new" in block.marks:
+            self.ends.close()
+            self.folders += 1
+            folder = Path(f"../{Path.cwd().name.partition('.')[0]}.{self.folders}")
+            folder.mkdir()
+            os.chdir(folder)
+            self.begin()
         if block.title:
             Path(block.title).write_text(block.code, encoding="utf-8")
         elif "not run" in block.marks:
