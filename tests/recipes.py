@@ -30,6 +30,8 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 BLOCK = re.compile(r"^((?: *<!-- [^\n]* -->\n\n?)*)( *)```(\w*)([^\n]*)\n(.*?)^\2```", re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"<!-- (?:(not run): (.+)|(run smaller): (.+)|(exit) (\d+)|(new) (folder)) -->")
+STRETCH = re.compile(r"<!-- [\w -]+: (?:begin|end) -->|<!-- end of \w+ -->")
+"""An edge of what a program writes into a page."""
 TITLE = re.compile(r'title="([\w.-]+)"')
 HERE_DOCUMENT = re.compile(r"<<\s*'?(\w+)'?")
 SHELL_SYNTAX = re.compile(r"[|<>$*;&`]")
@@ -102,7 +104,7 @@ def _block(page: Path, text: str, found: re.Match[str]) -> Block:
     line = text.count("\n", 0, found.start(3)) + 1
     marks = dict[str, str]()
     for comment in map(str.strip, comments.split("\n")):
-        if comment:
+        if comment and not STRETCH.fullmatch(comment):
             mark = MARK.fullmatch(comment)
             assert mark, f"{named(page)}:{line}: no mark of a block is written like this: {comment}"
             name, value = (group for group in mark.groups() if group)
