@@ -79,14 +79,6 @@ def curves() -> str:
     return "\n".join(lines)
 
 
-def alike() -> str:
-    """Return how well the same runs find unseen people."""
-    lines = ["| run | takes | rank-1, 5 s | rank-1, 60 s | EER, 60 s |", "|---|---|---|---|---|"]
-    for name, run in found("curves").items():
-        lines.append(f"| {name} | {run['seconds']:.0f} s | {_scores(run['unseen'])} |")
-    return "\n".join(lines)
-
-
 def growth() -> str:
     """Return how well unseen people are found after training on more people, or on more minutes of each."""
     lines = [
@@ -135,7 +127,7 @@ def card() -> str:
 
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
-    PAGE: {"speed": speed, "curves": curves, "alike": alike, "growth": growth, "veiled": veiled}
+    PAGE: {"speed": speed, "curves": curves, "growth": growth, "veiled": veiled}
     | {"card": card, "ensembles": ensembles},
 }
 

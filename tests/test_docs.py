@@ -26,6 +26,8 @@ API = ROOT / "docs" / "reference"
 OF_RESULTS = {ROOT / "docs" / "results.md", ROOT / "docs" / "performance.md"}
 """Tables that programs write; nobody reads them from top to bottom."""
 MOST_WORDS = 3500
+MOST_DECISIONS, WORDS_OF_A_DECISION = 25, 300
+OUT_OF_SEARCH = "---\nsearch:\n  exclude: true\n---\n"
 
 RUNNING = {"python", "bash", "console"}
 STILL = {"text", "toml", "json", "csv", "javascript", "csharp", "cpp"}
@@ -130,3 +132,31 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
     docs = ROOT / "docs"
     pages = [*docs.rglob("*.md"), *docs.rglob("*.ipynb")]
     assert sorted(contents) == sorted(page.relative_to(docs).as_posix() for page in pages)
+
+
+def test_decisions_are_few_and_short_and_their_index_names_each_once() -> None:
+    records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    assert len(records) <= MOST_DECISIONS
+    words = {record.name: len(record.read_text(encoding="utf-8").split()) for record in records}
+    assert {record: count for record, count in words.items() if count > WORDS_OF_A_DECISION} == {}
+    rows = re.findall(r"^\| \[(\d+)\]\((.+?)\) \|", (records[0].parent / "index.md").read_text(encoding="utf-8"), re.M)
+    assert [name for _, name in rows] == [record.name for record in records]
+    assert all(int(number) == int(name[:4]) for number, name in rows)
+
+
+def test_a_decision_that_is_cited_exists() -> None:
+    known = {record.name for record in (ROOT / "docs" / "decisions").glob("*.md")}
+    numbers = {int(name[:4]) for name in known if name[0].isdigit()}
+    files = [path for kind in ("src", "tests", "benchmarks", "docs") for path in (ROOT / kind).rglob("*")
+             if path.suffix in {".py", ".md", ".ipynb"}]  # fmt: skip
+    wrong = []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        wrong += [f"{path}: {name}" for name in re.findall(r"decisions/(\d{4}[\w-]+\.md)", text) if name not in known]
+        wrong += [f"{path}: {n}" for n in re.findall(r"\b[Dd]ecision (\d+)\b", text) if int(n) not in numbers]
+    assert wrong == []
+
+
+def test_proofs_decisions_and_tables_are_left_out_of_the_search() -> None:
+    pages = [*(ROOT / "docs" / "proofs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"), *OF_RESULTS]
+    assert [named(page) for page in pages if not page.read_text(encoding="utf-8").startswith(OUT_OF_SEARCH)] == []
