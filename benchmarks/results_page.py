@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and plots of the page of results (docs/results.md), from what is stored in ``results/tables.json``.
 
-``python -m benchmarks.results_page`` writes the tables between their marks and draws the plots; given names of parts, it
-draws these alone. It measures nothing. Leaderboards, heatmaps and audits on the same page have generators of their own.
+``python -m benchmarks.results_page`` writes the tables between their marks and draws the plots; given names of parts,
+it draws these alone. It measures nothing. Leaderboards, heatmaps and audits on the same page have generators of their own.
 """
 
 from __future__ import annotations

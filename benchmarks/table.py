@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of benchmarks and their page in the documentation, so that no number there was typed by hand.
 
-``python -m benchmarks.table`` writes docs/performance.md from the stored results: a summary, then a part for each topic with
-its plot. It measures nothing.
+``python -m benchmarks.table`` writes docs/performance.md from the stored results: a summary, then a part for each topic
+with its plot. It measures nothing.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def summary(known: dict[str, dict[str, Any]]) -> str:
     """Return how many aims were reached for each topic, and which were missed."""
     parts = ["| topic | comparisons | with an aim | aims reached |", "|---|---|---|---|"]
     missed = []
-    for key, topic in topics(known).items():
+    for topic in topics(known).values():
         rows = rows_of(topic, known)
         aimed = [row for row in rows if row["target"] > 0]
         reached = sum(row["reached"] for row in aimed)
