@@ -99,6 +99,16 @@ def blocks(page: Path) -> list[Block]:
     return [_block(page, text, found) for found in BLOCK.finditer(text)]
 
 
+def recipes(page: Path) -> list[list[Block]]:
+    """Return the blocks of a page by recipes: a new one begins where a mark asks for a new folder."""
+    found: list[list[Block]] = []
+    for block in blocks(page):
+        if not found or "new" in block.marks:
+            found.append([])
+        found[-1].append(block)
+    return found
+
+
 def _block(page: Path, text: str, found: re.Match[str]) -> Block:
     comments, indent, language, info, code = found.groups()
     line = text.count("\n", 0, found.start(3)) + 1
@@ -119,25 +129,13 @@ class Reader:
 
     def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
         self.capture = capture
-        self.ends = contextlib.ExitStack()
-        self.folders = 0
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin as one who has done nothing so far."""
         self.namespace: dict[str, object] = {"__name__": "__docs__"}
         self.code = 0
         self.ports: dict[str, str] = {}
+        self.ends = contextlib.ExitStack()
 
     def follow(self, block: Block) -> None:
         """Run a block, or write it to the file that it is said to be."""
-        if "new" in block.marks:
-            self.ends.close()
-            self.folders += 1
-            folder = Path(f"../{Path.cwd().name.partition('.')[0]}.{self.folders}")
-            folder.mkdir()
-            os.chdir(folder)
-            self.begin()
         if block.title:
             Path(block.title).write_text(block.code, encoding="utf-8")
         elif "not run" in block.marks:

@@ -16,7 +16,7 @@ from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 import gazeveil
 from gazeveil.registry import Registry
 from tests.commandline import commands
-from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
+from tests.recipes import BLOCK, PAGES, ROOT, Block, Reader, blocks, named, recipes
 
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.+?)$", re.MULTILINE)
@@ -46,15 +46,22 @@ REASONS = {
 NOT_RUN_AT_MOST = 19
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        pytest.param(recipe, id=f"{named(page)}-{number}" if number else named(page))
+        for page in PAGES
+        for number, recipe in enumerate(recipes(page))
+    ],
+)
 def test_a_page_does_what_it_says_from_top_to_bottom(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    recipe: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     reader = Reader(capfd)
     try:
         with reader.ends:
-            for block in blocks(page):
+            for block in recipe:
                 reader.follow(block)
     finally:
         forget_what_the_docs_registered()
