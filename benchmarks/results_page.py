@@ -3,7 +3,7 @@
 """The tables and plots of the page of results (docs/results.md), from what is stored in ``results/tables.json``.
 
 ``python -m benchmarks.results_page`` writes the tables between their marks and draws the plots; given names of parts,
-it draws these alone. It measures nothing. Leaderboards, heatmaps and audits on the same page have generators of their own.
+it draws these alone. It measures nothing. Leaderboards, heatmaps and audits have generators of their own.
 """
 
 from __future__ import annotations
