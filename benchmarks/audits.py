@@ -22,7 +22,7 @@ from gazeveil.cli.audit import find_subjects
 from gazeveil.files import replacing
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, audit, build
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "audits.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 STORED = RESULTS / "audits.json"
 BEGIN, END = "<!-- audits: begin -->", "<!-- audits: end -->"
 

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-import material
+import material  # type: ignore[import-untyped]
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
