@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every audit at full length, as it is and with half the noise, put into docs/reference/audits.md.
+"""Every audit at full length, as it is and with half the noise, put into docs/results.md#audits.
 
 ``python -m benchmarks.audits`` runs what is not stored yet, or was with fewer trials, and writes the page; stopped, it
 goes on where it was. Given names of subjects it runs these again; with ``--stored`` it runs nothing. There are a
@@ -22,7 +22,7 @@ from gazeveil.cli.audit import find_subjects
 from gazeveil.files import replacing
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, audit, build
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "audits.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 STORED = RESULTS / "audits.json"
 BEGIN, END = "<!-- audits: begin -->", "<!-- audits: end -->"
 

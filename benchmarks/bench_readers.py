@@ -4,7 +4,7 @@
 
 The Pro Lab reader was the slowest of the readers that came first, and the aim for others is the speed that it had
 then: for as many samples, and where a sample takes more bytes than in Pro Lab's tables, for as many bytes. It has
-become twice as fast since (decision 139), so the aim is half of its speed now. pymovements knows no maker's table: it
+become twice as fast since (decision 131), so the aim is half of its speed now. pymovements knows no maker's table: it
 is told which columns are which, and polars' CSV reader does the work. Ratios there are for the record. Two text formats
 it takes apart with its own code, as we do: SMI's is here, EyeLink's in ``bench_eyelink``. Processor time of all threads
 is measured, because it depends less on what else runs.

@@ -20,7 +20,7 @@ from benchmarks.harness import RESULTS, Row
 
 STORED = RESULTS / "ekyt"
 DOCS = Path(__file__).parents[1] / "docs"
-SPEED, CARD = DOCS / "concepts" / "ekyt-speed.md", DOCS / "reference" / "ekyt-model-card.md"
+PAGE = DOCS / "reference" / "ekyt.md"
 FIGURE = DOCS / "images" / "ekyt-loss-curves.png"
 BATCH, AIM = 256, 4.0
 PAIRS = (
@@ -79,14 +79,6 @@ def curves() -> str:
     return "\n".join(lines)
 
 
-def alike() -> str:
-    """Return how well the same runs find unseen people."""
-    lines = ["| run | takes | rank-1, 5 s | rank-1, 60 s | EER, 60 s |", "|---|---|---|---|---|"]
-    for name, run in found("curves").items():
-        lines.append(f"| {name} | {run['seconds']:.0f} s | {_scores(run['unseen'])} |")
-    return "\n".join(lines)
-
-
 def growth() -> str:
     """Return how well unseen people are found after training on more people, or on more minutes of each."""
     lines = [
@@ -135,8 +127,8 @@ def card() -> str:
 
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
-    SPEED: {"speed": speed, "curves": curves, "alike": alike, "growth": growth, "veiled": veiled},
-    CARD: {"card": card, "ensembles": ensembles},
+    PAGE: {"speed": speed, "curves": curves, "growth": growth, "veiled": veiled}
+    | {"card": card, "ensembles": ensembles},
 }
 
 
@@ -180,7 +172,7 @@ def _draw() -> None:
 
 
 def main() -> None:
-    """Write the rows of the benchmark table, the tables of both pages, and the figure."""
+    """Write the rows of the benchmark table, the tables of the page, and the figure."""
     machine = json.loads((STORED / "race.json").read_text())["machine"]
     told = {"machine": machine, "rows": [row.to_dict() for row in rows()]}
     (RESULTS / "ekyt_gpu.json").write_text(json.dumps(told, indent=2) + "\n")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the threshold of the keyframe detector does: the table of decision 146 (``python -m benchmarks.keyframe_rule``).
+"""What the keyframe detector's threshold does: a table of docs/results.md (``python -m benchmarks.keyframe_rule``).
 
 Made-up films of six kinds of content: cuts between any two kinds, looks at one scene with noise, with something that
 moves in it, and with compression. Each rule says "new scene" or not; the table says how often it is right.

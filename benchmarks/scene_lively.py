@@ -4,7 +4,7 @@
 
 A simulated eye looks for ten minutes of stream time, on a clock that the program moves. The scene is cut every 2.3 s on
 average (Kaleido 2021, section 7.2), each cut draws a radius between 40 and 300 px, and it is looked at twice a second.
-``python -m benchmarks.scene_lively`` prints the table of docs/decisions/0147-scenes-in-the-gateway.md.
+``python -m benchmarks.scene_lively`` prints a table of docs/results.md.
 """
 
 from __future__ import annotations

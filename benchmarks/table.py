@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of results and their pages in the documentation, so that no number there was typed by hand.
+"""The tables of benchmarks and their page in the documentation, so that no number there was typed by hand.
 
-``python -m benchmarks.table`` writes a page for each topic (docs/performance/TOPIC.md) with its plot, and the summary
-in docs/performance.md, from the stored results. It measures nothing.
+``python -m benchmarks.table`` writes docs/performance.md from the stored results: a summary, then a part for each topic
+with its plot. It measures nothing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
+
 from benchmarks.harness import RESULTS
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "performance.md"
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 HEAD = (
     "| benchmark | ours | compared with | takes | ratio | aim | note |",
     "|---|---|---|---|---|---|---|",
@@ -28,7 +29,7 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One page of results.
+    """One part of the page.
 
     Attributes:
         title: Its heading.
@@ -95,7 +96,7 @@ TOPICS = {
 }
 OTHER = "other"
 HEADINGS = {"peers": "baselines"}
-"""Results that are called otherwise on their page."""
+"""Results that are called otherwise on the page."""
 WORDS = {"the peer": "the other", "peer": "the other", "people": "participants", "person": "participant"}
 """Words of stored results, and what is written instead."""
 
@@ -145,18 +146,18 @@ def rows_of(topic: Topic, known: dict[str, dict[str, Any]]) -> list[dict[str, An
     return [row for name in topic.results if name in known for row in known[name]["rows"]]
 
 
-def page_of(key: str, topic: Topic, known: dict[str, dict[str, Any]]) -> str:
-    """Return the page of a topic."""
+def part_of(key: str, topic: Topic, known: dict[str, dict[str, Any]]) -> str:
+    """Return the part of a topic."""
     parts = [
-        f"# {topic.title}", "",
-        f"{topic.about} Written by `make bench`; [Performance](../performance.md) explains the columns.", "",
-        f"![Ratio over the aim, {topic.title.lower()}]({picture_of(key, '../')})", "",
+        f"## {topic.title}", "",
+        topic.about, "",
+        f"![Ratio over the aim, {topic.title.lower()}]({picture_of(key)})", "",
     ]  # fmt: skip
     for name in topic.results:
         if name in known:
             machine = ", ".join(f"{key} {value}" for key, value in known[name]["machine"].items())
             parts += [
-                f"## {HEADINGS.get(name, name)}",
+                f"### {HEADINGS.get(name, name)}",
                 "",
                 *HEAD,
                 *map(line, known[name]["rows"]),
@@ -167,47 +168,47 @@ def page_of(key: str, topic: Topic, known: dict[str, dict[str, Any]]) -> str:
     return "\n".join(parts)
 
 
-def picture_of(key: str, before: str = "") -> str:
+def picture_of(key: str) -> str:
     """Return where the plot of a topic lies."""
-    return f"{before}images/performance-{key}.png"
+    return f"images/performance-{key}.png"
 
 
 def summary(known: dict[str, dict[str, Any]]) -> str:
     """Return how many aims were reached for each topic, and which were missed."""
     parts = ["| topic | comparisons | with an aim | aims reached |", "|---|---|---|---|"]
     missed = []
-    for key, topic in topics(known).items():
+    for topic in topics(known).values():
         rows = rows_of(topic, known)
         aimed = [row for row in rows if row["target"] > 0]
         reached = sum(row["reached"] for row in aimed)
-        parts.append(f"| [{topic.title}](performance/{key}.md) | {len(rows)} | {len(aimed)} | {reached} |")
+        parts.append(f"| [{topic.title}](#{slugify(topic.title, '-')}) | {len(rows)} | {len(aimed)} | {reached} |")
         missed += [row for row in aimed if not row["reached"]]
     parts += ["", "**Aims that were missed:**" if missed else "No aim was missed.", ""]
     parts += [f"- {in_words(row['name'])}, compared with {row['peer']}: {ratio(row)}, aim {aim(row)}" for row in missed]
     return "\n".join(parts) + "\n"
 
 
-def with_results(page: str, results: str) -> str:
-    """Return a page with the stretch between its two marks replaced."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{results}\n{END}{after}"
+def with_stretch(page: str, name: str, made: str) -> str:
+    """Return a page with the stretch between two marks replaced."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n\n{made}\n{end}{after}"
 
 
-def pages(results: Path = RESULTS) -> dict[Path, str]:
-    """Return every page that shows results, by its place."""
+def page(results: Path = RESULTS) -> str:
+    """Return the page with its summary and a part for each topic."""
     known = stored(results)
-    made = {DOCS / "performance" / f"{key}.md": page_of(key, topic, known) for key, topic in topics(known).items()}
-    return made | {PAGE: with_results(PAGE.read_text(encoding="utf-8"), summary(known))}
+    parts = "\n".join(part_of(key, topic, known) for key, topic in topics(known).items())
+    shown = with_stretch(PAGE.read_text(encoding="utf-8"), "summary", summary(known))
+    return with_stretch(shown, "topics", parts)
 
 
 def main() -> None:
-    """Write the pages and their plots from the stored results."""
+    """Write the page and its plots from the stored results."""
     from benchmarks.docs_plots import ratio_plot, topics_plot
 
-    for place, page in pages().items():
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(page, encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
     known = stored()
     rows = {topic.title: rows_of(topic, known) for topic in topics(known).values()}
     for key, topic in topics(known).items():

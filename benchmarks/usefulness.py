@@ -38,8 +38,6 @@ PARTS = {
     ("simulated", Split.TUNE): 24,
 }
 """What is measured, and on how many scenes."""
-BEGIN, END = "<!-- usefulness: begin -->", "<!-- usefulness: end -->"
-TRUST_BEGIN, TRUST_END = "<!-- trust: begin -->", "<!-- trust: end -->"
 TRUST = {
     "osie": "OSIE, the 120 images that the picture model never saw",
     "viewers": "OSIE, a model trained with viewers 1 to 8, judged by viewers 9 to 15",
@@ -120,25 +118,26 @@ def trust_tables() -> str:
 
 
 HEATMAPS = ROOT / "docs" / "concepts" / "private-heatmaps.md"
-APPENDIX = ROOT / "docs" / "appendix"
-PRIORS = APPENDIX / "heatmap-priors.md"
-PAGES: dict[Path, Callable[[], str]] = {
-    HEATMAPS: short_table,
-    APPENDIX / "heatmap-baselines.md": partial(long_tables, Split.TEST),
-    APPENDIX / "heatmap-tuning.md": partial(long_tables, Split.TUNE),
+RESULTS_PAGE = ROOT / "docs" / "results.md"
+PAGES: dict[Path, dict[str, Callable[[], str]]] = {
+    HEATMAPS: {"usefulness": short_table},
+    RESULTS_PAGE: {
+        "usefulness test": partial(long_tables, Split.TEST),
+        "usefulness tune": partial(long_tables, Split.TUNE),
+        "trust": trust_tables,
+    },
 }
+"""What is written into which page, between the marks of what name."""
 
 
-def with_tables(page: str, tables: str, begin: str = BEGIN, end: str = END) -> str:
-    """Return a page with the stretch between its two marks replaced."""
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    return f"{before}{begin}\n\n{tables}\n{end}{after}"
-
-
-def with_trust(page: str) -> str:
-    """Return the page with what releases add to their priors."""
-    return with_tables(page, trust_tables(), TRUST_BEGIN, TRUST_END)
+def with_tables(page: str, tables: dict[str, Callable[[], str]]) -> str:
+    """Return a page with the stretches between their marks replaced."""
+    for name, table in tables.items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(end)
+        page = f"{before}{begin}\n\n{table()}\n{end}{after}"
+    return page
 
 
 def main(words: list[str]) -> int:
@@ -151,8 +150,7 @@ def main(words: list[str]) -> int:
             (STORED / f"heatmap-{name}-{split}.json").write_text(report.to_json(found))
             print(report.note(found), report.to_markdown(found), sep="\n\n", flush=True)
     for page, tables in PAGES.items():
-        page.write_text(with_tables(page.read_text(), tables()))
-    PRIORS.write_text(with_trust(PRIORS.read_text()))
+        page.write_text(with_tables(page.read_text(), tables))
     images = ROOT / "docs" / "images"
     (images / "heatmap-trust-osie.png").write_bytes(_trust_report.trust_plot(lines(trials_of("osie"))))
     for name in ("osie", "simulated"):

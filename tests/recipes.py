@@ -28,8 +28,10 @@ from tests.ports import free_port
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
-BLOCK = re.compile(r"^((?:<!-- [^\n]* -->\n\n?)*)```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-MARK = re.compile(r"<!-- (?:(not run): (.+)|(run smaller): (.+)|(exit) (\d+)) -->")
+BLOCK = re.compile(r"^((?: *<!-- [^\n]* -->\n\n?)*)( *)```(\w*)([^\n]*)\n(.*?)^\2```", re.MULTILINE | re.DOTALL)
+MARK = re.compile(r"<!-- (?:(not run): (.+)|(run smaller): (.+)|(exit) (\d+)|(new) (folder)) -->")
+STRETCH = re.compile(r"<!-- [\w -]+: (?:begin|end) -->|<!-- end of \w+ -->")
+"""An edge of what a program writes into a page."""
 TITLE = re.compile(r'title="([\w.-]+)"')
 HERE_DOCUMENT = re.compile(r"<<\s*'?(\w+)'?")
 SHELL_SYNTAX = re.compile(r"[|<>$*;&`]")
@@ -97,17 +99,28 @@ def blocks(page: Path) -> list[Block]:
     return [_block(page, text, found) for found in BLOCK.finditer(text)]
 
 
+def recipes(page: Path) -> list[list[Block]]:
+    """Return the blocks of a page by recipes: a new one begins where a mark asks for a new folder."""
+    found: list[list[Block]] = []
+    for block in blocks(page):
+        if not found or "new" in block.marks:
+            found.append([])
+        found[-1].append(block)
+    return found
+
+
 def _block(page: Path, text: str, found: re.Match[str]) -> Block:
-    comments, language, info, code = found.groups()
-    line = text.count("\n", 0, found.start(2)) + 1
+    comments, indent, language, info, code = found.groups()
+    line = text.count("\n", 0, found.start(3)) + 1
     marks = dict[str, str]()
-    for comment in comments.split("\n"):
-        if comment:
+    for comment in map(str.strip, comments.split("\n")):
+        if comment and not STRETCH.fullmatch(comment):
             mark = MARK.fullmatch(comment)
             assert mark, f"{named(page)}:{line}: no mark of a block is written like this: {comment}"
             name, value = (group for group in mark.groups() if group)
             marks[name] = value
     title = TITLE.search(info)
+    code = re.sub(rf"^{indent}", "", code, flags=re.MULTILINE)  # a block in a tab
     return Block(page, line, language, code, title[1] if title else "", marks)
 
 

@@ -16,14 +16,18 @@ from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 import gazeveil
 from gazeveil.registry import Registry
 from tests.commandline import commands
-from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
+from tests.recipes import BLOCK, PAGES, ROOT, Block, Reader, blocks, named, recipes
 
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.+?)$", re.MULTILINE)
 MARKUP = re.compile(r"\]\([^)]*\)|[\[`*]")
 SHOWN = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
-API = ROOT / "docs" / "reference" / "api"
-MOST_WORDS = 2500
+API = ROOT / "docs" / "reference"
+OF_RESULTS = {ROOT / "docs" / "results.md", ROOT / "docs" / "performance.md"}
+"""Tables that programs write; nobody reads them from top to bottom."""
+MOST_WORDS = 3500
+MOST_DECISIONS, WORDS_OF_A_DECISION = 25, 300
+OUT_OF_SEARCH = "---\nsearch:\n  exclude: true\n---\n"
 
 RUNNING = {"python", "bash", "console"}
 STILL = {"text", "toml", "json", "csv", "javascript", "csharp", "cpp"}
@@ -42,15 +46,22 @@ REASONS = {
 NOT_RUN_AT_MOST = 19
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        pytest.param(recipe, id=f"{named(page)}-{number}" if number else named(page))
+        for page in PAGES
+        for number, recipe in enumerate(recipes(page))
+    ],
+)
 def test_a_page_does_what_it_says_from_top_to_bottom(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    recipe: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     reader = Reader(capfd)
     try:
         with reader.ends:
-            for block in blocks(page):
+            for block in recipe:
                 reader.follow(block)
     finally:
         forget_what_the_docs_registered()
@@ -102,24 +113,19 @@ def test_links_lead_somewhere(page: Path) -> None:
 def anchors(page: Path) -> set[str]:
     """Return what links may point to on a page: its headings, as Markdown calls them, and its own anchors."""
     prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    headings = {slugify(MARKUP.sub("", heading), "-") for heading in HEADING.findall(prose)}
-    return headings | set(re.findall(r'<a id="([\w-]+)">', prose))
+    slugs = [slugify(MARKUP.sub("", heading), "-") for heading in HEADING.findall(prose)]
+    numbered = [f"{slug}_{slugs[:place].count(slug)}" for place, slug in enumerate(slugs)]  # as Markdown does
+    return {slug.removesuffix("_0") for slug in numbered} | set(re.findall(r'<a id="([\w-]+)">', prose))
 
 
 def test_no_page_is_longer_than_one_can_read() -> None:
-    words = {named(page): len(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    words = {named(page): len(page.read_text(encoding="utf-8").split()) for page in PAGES if page not in OF_RESULTS}
     assert {page: count for page, count in words.items() if count > MOST_WORDS} == {}
-
-
-def test_every_appendix_has_one_plot_before_its_first_table() -> None:
-    for page in sorted((ROOT / "docs" / "appendix").glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        assert -1 < text.find("![") < text.index("\n|"), page.name
 
 
 def test_every_public_name_is_in_the_api_once() -> None:
     shown = [
-        name for page in sorted(API.glob("*.md")) for name in re.findall(r"^::: ([\w.]+)$", page.read_text(), re.M)
+        name for page in sorted(API.glob("api*.md")) for name in re.findall(r"^::: ([\w.]+)$", page.read_text(), re.M)
     ]
     packages = {name for name in shown if name.count(".") == 1 and name.partition(".")[2] not in gazeveil.__all__}
     assert sorted(set(shown) - packages) == sorted(f"gazeveil.{name}" for name in gazeveil.__all__)
@@ -133,3 +139,31 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
     docs = ROOT / "docs"
     pages = [*docs.rglob("*.md"), *docs.rglob("*.ipynb")]
     assert sorted(contents) == sorted(page.relative_to(docs).as_posix() for page in pages)
+
+
+def test_decisions_are_few_and_short_and_their_index_names_each_once() -> None:
+    records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    assert len(records) <= MOST_DECISIONS
+    words = {record.name: len(record.read_text(encoding="utf-8").split()) for record in records}
+    assert {record: count for record, count in words.items() if count > WORDS_OF_A_DECISION} == {}
+    rows = re.findall(r"^\| \[(\d+)\]\((.+?)\) \|", (records[0].parent / "index.md").read_text(encoding="utf-8"), re.M)
+    assert [name for _, name in rows] == [record.name for record in records]
+    assert all(int(number) == int(name[:4]) for number, name in rows)
+
+
+def test_a_decision_that_is_cited_exists() -> None:
+    known = {record.name for record in (ROOT / "docs" / "decisions").glob("*.md")}
+    numbers = {int(name[:4]) for name in known if name[0].isdigit()}
+    files = [path for kind in ("src", "tests", "benchmarks", "docs") for path in (ROOT / kind).rglob("*")
+             if path.suffix in {".py", ".md", ".ipynb"}]  # fmt: skip
+    wrong = []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        wrong += [f"{path}: {name}" for name in re.findall(r"decisions/(\d{4}[\w-]+\.md)", text) if name not in known]
+        wrong += [f"{path}: {n}" for n in re.findall(r"\b[Dd]ecision (\d+)\b", text) if int(n) not in numbers]
+    assert wrong == []
+
+
+def test_proofs_decisions_and_tables_are_left_out_of_the_search() -> None:
+    pages = [*(ROOT / "docs" / "proofs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"), *OF_RESULTS]
+    assert [named(page) for page in pages if not page.read_text(encoding="utf-8").startswith(OUT_OF_SEARCH)] == []

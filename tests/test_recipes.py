@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recipes import Reader, blocks
+from tests.recipes import Reader, blocks, recipes
 
 Follow = Callable[[str], None]
 FENCE = "```"
@@ -85,3 +85,20 @@ def test_a_misspelt_mark_is_noticed(follow: Follow) -> None:
 def test_smaller_options_come_last_and_count(follow: Follow) -> None:
     command = "gazeveil judge audit radial --trials 1000000000 --seed 1 --workers 1"
     follow(f"<!-- run smaller: --trials 2000 -->\n~~~console\n$ {command}\n…2,000…\n~~~\n")
+
+
+def test_a_block_in_a_tab_is_run_without_its_indent_and_a_new_folder_begins_a_recipe(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '=== "Shell"\n\n    ```bash\n    echo one\n    ```\n\n=== "Python"\n\n'
+        "    <!-- new folder -->\n    ```python\n    if True:\n        pass\n    ```\n"
+    )
+    shell, python = recipes(page)
+    assert [step.command for block in shell for step in block.steps] == ["echo one"]
+    assert [block.code for block in python] == ["if True:\n    pass\n"]
+
+
+def test_an_edge_of_what_a_program_writes_is_no_mark(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- a-table 1: end -->\n\n<!-- exit 3 -->\n```bash\ntrue\n```\n")
+    assert [block.marks for block in blocks(page)] == [{"exit": "3"}]

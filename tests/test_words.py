@@ -68,7 +68,7 @@ EXCEPT = {
 
 EXCEPT_DOCS = {
     "docs/reference/picture-model.md": {"people": "those who are seen in photographs"},
-    "docs/performance/": {"peer": "a word of stored measurements, which the pages are made of", "peers": "the same",
+    "docs/performance.md": {"peer": "a word of stored measurements, which the pages are made of", "peers": "the same",
                           "person": "the same", "people": "the same"},
 }  # fmt: skip
 

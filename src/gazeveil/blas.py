@@ -4,7 +4,7 @@
 
 OpenBLAS, which numpy brings along, splits even small products over all cores and lets its threads spin while they wait
 for each other. Hundreds of decompositions of 150 by 150 took ten times as much processor time so on a busy machine
-(docs/decisions/0140-one-thread-for-small-matrices.md).
+(docs/decisions/0050-spark.md).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def test_noise_sd_is_what_fresh_noise_does() -> None:
 
 def test_hot_spots_are_found_where_they_are() -> None:
     """All participants look alike here, which none do: more than one flag in ten is false, as it is not on real scenes
-    (docs/appendix/heatmap-priors.md)."""
+    (docs/results.md#heatmaps-what-a-release-adds-to-its-prior)."""
     truth = spots_map() * GRID.size
     called = np.array([hot_spots(each.hot) for each in of_spots(0.03)])
     assert called[:, truth > 8].mean() > 0.9

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Heatmap strategies before the auditor; more trials are in docs/concepts/audit.md."""
+"""Heatmap strategies before the auditor; more trials are in docs/how-to/audit-a-mechanism.md#the-auditor."""
 
 from __future__ import annotations
 

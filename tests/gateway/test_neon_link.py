@@ -213,8 +213,9 @@ def test_a_link_follows_the_door_of_an_app_which_is_one_port_for_everything() ->
 
 
 def test_the_policy_of_the_how_to_is_one(tmp_path: Path) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "use-neon.md"
-    (tmp_path / "policy.toml").write_text(page.read_text().partition("```toml\n")[2].partition("```")[0])
+    page = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "connect-trackers.md"
+    section = page.read_text().partition("## Use Neon or Invisible")[2]
+    (tmp_path / "policy.toml").write_text(section.partition("```toml\n")[2].partition("```")[0])
     policy = read_policy(tmp_path / "policy.toml")
     assert (policy.trackers[0].protocol, policy.apps[0].protocol) == ("neon", "neon")
     assert policy.trackers[0].geometry.knows_degrees

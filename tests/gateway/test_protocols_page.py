@@ -14,7 +14,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGE = FOLDER / "protocols.md"
-HERE = {"opengaze": PAGE, "eyetribe": PAGE, "gazepointer": PAGE, "neon": FOLDER / "protocols-neon.md"}
+HERE = {"opengaze": PAGE, "eyetribe": PAGE, "gazepointer": PAGE, "neon": PAGE}
 
 
 def table(head: str, fields: Mapping[str, str]) -> list[str]:
@@ -27,7 +27,7 @@ def table(head: str, fields: Mapping[str, str]) -> list[str]:
 
 def section(protocol: Protocol) -> str:
     page = HERE[protocol.name].read_text()
-    _, _, rest = page.partition(f"\n## {protocol.title} (`{protocol.name}`, port {protocol.port})\n")
+    _, _, rest = page.partition(f"# {protocol.title} (`{protocol.name}`, port {protocol.port})\n")
     assert rest, f"the page has no section {protocol.title} (`{protocol.name}`, port {protocol.port})"
     return rest.partition("\n## ")[0]
 

@@ -199,7 +199,9 @@ def _found_by_doctor(folder: Path) -> list[Finding]:
 
 def test_the_bridge_of_the_how_to_is_a_tracker(tmp_path: Path) -> None:
     app, inlet = free_port(), free_port()
-    files = {block.title: block.code for block in blocks(ROOT / "docs" / "how-to" / "send-gaze.md") if block.title}
+    files = {
+        block.title: block.code for block in blocks(ROOT / "docs" / "how-to" / "connect-trackers.md") if block.title
+    }
     (tmp_path / "bridge.py").write_text(files["bridge.py"].replace("7385", str(inlet)))
     text = files["headset.toml"].replace("7385", str(inlet)).replace("7382", str(app)).replace("mpmu", "lphu")
 

@@ -100,7 +100,7 @@ _TEXT: Final = """# Sources and clients
 
 Every source that gaze can come from, every client that reads it, and how each was tried. No real tracker was at hand:
 where a row says *fake* or *emulator*, that is what it was. Sources that have no row can
-[send gaze to the gateway](../how-to/send-gaze.md).
+[send gaze to the gateway](../how-to/connect-trackers.md#send-gaze-to-the-gateway).
 
 This page is written by `python -m tests.gateway.tried` from `docs/reference/sources-and-clients*.toml`. A test compares
 it with those rows, the rows with the tests that they name, and both with everything that is registered.
@@ -109,7 +109,7 @@ it with those rows, the rows with the tests that they name, and both with everyt
 
 {sources}
 
-A bridge is `gazeveil live track --from NAME`: [Read a vendor's tracker](../how-to/read-a-vendors-tracker.md).
+A bridge is `gazeveil live track --from NAME`: [Read a vendor's tracker](../how-to/connect-trackers.md).
 
 ## Clients
 

@@ -35,13 +35,13 @@ NEGLIGIBLE = 0.005
 """What is less likely than this is left out."""
 _MOST_PICTURED = 0.95
 """The largest weight of a map that follows a picture beside one that does not: both err, not in the same way, and the
-mean of the two errs less even where the picture is right (decisions 172 and 174)."""
+mean of the two errs less even where the picture is right (decision 143)."""
 _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
 _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
 _NARROWED = 0.8
-"""Intervals from the posterior cover more than they should (decisions 143 and 172)."""
+"""Intervals from the posterior cover more than they should (decision 143)."""
 HOT = 4.0
 """A hot spot has more than this many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1

@@ -53,7 +53,7 @@ PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
 BELIEVED, DOUBTED = 0.97, 0.5
 """How likely a predicted map is taken to be where few numbers are measured, which noise would turn against the right
-picture now and then, and where many are: those can tell, and a wrong picture then costs little (decisions 172, 174)."""
+picture now and then, and where many are: those can tell, and a wrong picture then costs little (decision 143)."""
 
 _ROOT = 0.7
 _MOVED = 0.1

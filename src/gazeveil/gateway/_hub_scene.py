@@ -5,7 +5,7 @@
 A reading never passes the policy's `radius_at_least` and `window_at_least`. One that an app pushed, or that depends on
 where a participant looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered
 when nothing larger was asked for in `SETTLE_S` and in a window. Values come in few steps, rounded up, so that a lively
-scene changes a veil seldom. Decision 147 and docs/proofs/gateway-budget.md say what this costs and why it holds.
+scene changes a veil seldom. Decision 146 and docs/proofs/gateway-budget.md say what this costs and why it holds.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Good, fair or poor: what the measures of data quality are worth, and what is odd about a recording in a line each.
 
-The limits are conventions, not a standard; docs/reference/quality.md says where each comes from.
+The limits are conventions, not a standard; docs/reference/corpus.md says where each comes from.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def _built(release: Release) -> list[_Row]:
             "Floating point",
             "Noise lies on a lattice, so no bit pattern of an output reveals its input. "
             "Tested by <code>tests/noise/test_bit_patterns.py</code>, explained in "
-            "<code>docs/concepts/floating-point.md</code>.",
+            "<code>docs/concepts/differential-privacy.md</code>.",
         ),
         _Row("Known side channels", _list(SIDE_CHANNELS + _stream_channels(release))),
         _Row("Trust model", escape(_TRUST)),

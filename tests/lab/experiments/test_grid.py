@@ -315,11 +315,11 @@ def test_the_packaged_grid_is_small_complete_and_asks_only_for_what_there_is() -
 
 def test_the_leaderboards_in_the_docs_are_those_of_the_packaged_grid() -> None:
     docs = Path(__file__).parents[3] / "docs"
-    places = [docs / "concepts" / "leaderboard.md", *sorted((docs / "appendix").glob("leaderboard-*.md"))]
+    places = [docs / "results.md"]
     pages = [place.read_text(encoding="utf-8") for place in places]
     assert [within(page, measured()) for page in pages] == pages
     marks = [mark[2] for page in pages for mark in MARK.finditer(page)]
-    assert sorted(marks) == sorted(["short", *set(measured()["use"])])
+    assert sorted(marks) == sorted(set(measured()["use"]))
     assert within("no marks", measured()) == markdown(measured())
 
 

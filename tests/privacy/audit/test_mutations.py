@@ -6,7 +6,7 @@ Noise is taken out behind the entry that the release path calls, so a subject th
 is found out here. So are a knob that forgets and a lease that is used twice: exactly, where the density is known. A
 sound mechanism would be called violated with a chance of at most 1 in 1000; seeds are fixed, but for leases, whose
 noise is always secure. What takes long has few trials here and less than half the noise; half of it is in the table
-of docs/reference/audits.md, which is checked.
+of docs/results.md#audits, which is checked.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ COLUMNS: Final[Mapping[str, Any]] = {
     "software": pl.String,
     "version": pl.String,
 }
-"""Columns and their types; docs/reference/grid.md says what each holds."""
+"""Columns and their types; docs/how-to/run-a-grid.md#the-grid says what each holds."""
 KEY: Final = ("corpus", "use", "mechanism", "level", "role", "measure", "metric")
 """What tells one number from another, beside the seed."""
 
