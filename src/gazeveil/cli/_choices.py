@@ -44,8 +44,7 @@ NAMES: Final = {
     "time unit": "s ms us ns",
     "tracker": "eyelink headset remote webcam",
     "veiled format": "parquet csv bids",
-    "written format": "bids csv eyelink-asc gazebase gazepoint-csv jspsych-webgazer parquet pupil-cloud pupil-core "
-    "pygaze smi-text sr-report tobii-glasses tobii-sdk tobii-tsv",
+    "written format": "bids csv eyelink-asc parquet",
 }
 
 _OPTIONS: Final = {
