@@ -34,7 +34,7 @@ SCENE_CAMERAS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 """Pixels of the scene cameras that gaze is mapped on."""
 
 RESOLUTION: Final = "scene_camera_resolution"
-"""What we say in ``info.json`` of a viewing plane that is no camera of Pupil Labs."""
+"""What ``info.json`` says of a viewing plane that is no camera of Pupil Labs."""
 
 PUPIL_TOLERANCE_S: Final = 0.003
 """Pupil sizes carry the times of the gaze they belong to; the tolerance covers rounding."""
