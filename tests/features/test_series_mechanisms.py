@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
-from gazeveil.features.mechanisms.as_published import AsPublished, best_kept
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
+from gazeveil.lab.as_published.bozkir_series import AsPublished, best_kept
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 from gazeveil.privacy.unit import FeatureSeries, Observer

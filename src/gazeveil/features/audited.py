@@ -21,12 +21,12 @@ from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
 from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
-from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.mechanisms.efpa import EnhancedFourierPerturbation, SamplingPerturbation
 from gazeveil.features.panel import noisy_lengths
 from gazeveil.features.participant_series import ParticipantPlan, ParticipantSeries
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
+from gazeveil.lab.as_published.bozkir_series import AsPublished
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.neighbours.series import series_pairs

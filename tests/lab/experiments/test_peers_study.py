@@ -15,13 +15,13 @@ import pytest
 
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.errors import OptionError, UnknownName
-from gazeveil.features.datasets.k_same import KSame
-from gazeveil.features.mechanisms.steil_as_published import ExponentialAsPublished
 from gazeveil.geometry import headset
+from gazeveil.lab.as_published.steil_series import ExponentialAsPublished
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
+from gazeveil.lab.baselines.event_synth import EventSynth
+from gazeveil.lab.baselines.k_same import KSame
 from gazeveil.lab.experiments.identity_data import IdentitySet
 from gazeveil.lab.experiments.peers import _plots, features, naming, samples
-from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 
 PLANE = headset(50, 50)

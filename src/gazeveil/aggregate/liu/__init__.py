@@ -9,7 +9,7 @@ from gazeveil.aggregate.liu.counts import FirstSamples, ObserverMaps
 from gazeveil.aggregate.liu.levels import Level, delta_of, demands, level_of
 from gazeveil.aggregate.liu.mechanism import LiuMap, UnprotectedLiuMap
 from gazeveil.aggregate.liu.noisy import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
+from gazeveil.lab.baselines.unprotected_maps import NoiseFree, RandomSelection
 
 __all__ = [
     "CapChoice",

@@ -18,11 +18,11 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.counts import CountsAndLosses, ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
+from gazeveil.lab.baselines.unprotected_maps import RandomSelection
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
 from gazeveil.privacy.audit.neighbours.pair import Pair

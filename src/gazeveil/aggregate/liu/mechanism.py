@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.noisy import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, whole_number
 from gazeveil.geometry import Geometry
+from gazeveil.lab.baselines.unprotected_maps import NoiseFree, RandomSelection
 
 NOISES: dict[str, type[NoisyMap]] = {
     "gaussian": GaussianMap,

@@ -21,9 +21,9 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, UnprotectedLiuMap
 from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text, exact
+from gazeveil.lab.baselines.unprotected_maps import NoiseFree, RandomSelection
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from gazeveil.errors import OptionError, UnknownName, closest
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
-from gazeveil.features.whole import DATASET_SERIES, DatasetSeries
 from gazeveil.geometry import Geometry
+from gazeveil.lab.baselines.k_same import DATASET_SERIES, DatasetSeries
+from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of
-from gazeveil.samples.whole import DATASET_MECHANISMS, DatasetMechanism
 
 Made = TypeVar("Made")
 

@@ -15,7 +15,7 @@ from gazeveil.errors import UnknownName, closest
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.features.whole import DATASET_SERIES
+from gazeveil.lab.baselines.k_same import DATASET_SERIES
 from gazeveil.lab.experiments.grid import series_data
 from gazeveil.lab.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.lab.experiments.grid.series_data import SeriesData

@@ -18,10 +18,10 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import dwell
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, nonnegative_sensitivity
-from gazeveil.aggregate.strategies.hierarchical import Hierarchical, _weights, fitted, kept_cells
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.geometry import screen
+from gazeveil.lab.baselines.hierarchical import Hierarchical, _weights, fitted, kept_cells
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP

@@ -12,13 +12,11 @@ import numpy as np
 
 from gazeveil.exact import whole_number
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism, in_degrees, with_gaze
+from gazeveil.lab.baselines.synthetic_gaze import Events, bell, find_events, fit_bells, fixation_samples, write
 from gazeveil.noise import NoiseSource
 from gazeveil.noise.groups import random_groups
 from gazeveil.privacy.guarantee import Unproven
-from gazeveil.samples.synthetic.events import Events, find_events
-from gazeveil.samples.synthetic.profiles import bell, fit_bells
-from gazeveil.samples.synthetic.writing import fixation_samples, write
-from gazeveil.samples.whole import DATASET_MECHANISMS, DatasetMechanism, in_degrees, with_gaze
 from gazeveil.types import FloatArray
 
 

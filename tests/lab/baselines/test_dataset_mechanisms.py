@@ -18,13 +18,21 @@ from gazeveil import NoiseSource, Unproven
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import headset, screen
+from gazeveil.lab.baselines.event_synth import EventSynth
+from gazeveil.lab.baselines.k_same_synth import KSameSynth
+from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS
+from gazeveil.lab.baselines.synthetic_gaze import (
+    PROFILE,
+    REGION,
+    HiddenNumbers,
+    bell,
+    buckets,
+    deniable,
+    find_events,
+    fit_bells,
+    fixation_log_chances,
+)
 from gazeveil.samples import MECHANISMS
-from gazeveil.samples.datasets.event_synth import EventSynth
-from gazeveil.samples.datasets.k_same_synth import KSameSynth
-from gazeveil.samples.synthetic.deniability import REGION, buckets, deniable, fixation_log_chances
-from gazeveil.samples.synthetic.events import PROFILE, find_events
-from gazeveil.samples.synthetic.profiles import HiddenNumbers, bell, fit_bells
-from gazeveil.samples.whole import DATASET_MECHANISMS
 
 RATE = 100.0
 PLANE = headset(50, 50).in_unit("deg")

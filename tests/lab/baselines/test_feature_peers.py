@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from gazeveil import NoiseSource, Unproven
 from gazeveil.errors import InputError, OptionError
-from gazeveil.features.mechanisms.steil_as_published import ExponentialAsPublished
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.features.whole import DATASET_SERIES
+from gazeveil.lab.as_published.steil_series import ExponentialAsPublished
+from gazeveil.lab.baselines.k_same import DATASET_SERIES
 
 
 @pytest.mark.parametrize("name", DATASET_SERIES.names())

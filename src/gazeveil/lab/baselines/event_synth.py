@@ -14,13 +14,19 @@ import numpy as np
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import Number, exact, whole_number
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism, in_degrees, with_gaze
+from gazeveil.lab.baselines.synthetic_gaze import (
+    PROFILE,
+    Events,
+    HiddenNumbers,
+    deniable,
+    find_events,
+    fixation_log_chances,
+    fixation_samples,
+    write,
+)
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
-from gazeveil.samples.synthetic.deniability import deniable, fixation_log_chances
-from gazeveil.samples.synthetic.events import PROFILE, Events, find_events
-from gazeveil.samples.synthetic.profiles import HiddenNumbers
-from gazeveil.samples.synthetic.writing import fixation_samples, write
-from gazeveil.samples.whole import DATASET_MECHANISMS, DatasetMechanism, in_degrees, with_gaze
 from gazeveil.types import BoolArray, FloatArray, IntArray
 
 FAILING: Final = ("withhold", "release")
