@@ -74,7 +74,6 @@ class Piece:
     rate_hz: float | None
     pupil_unit: str
     veiled: VeilNote | None
-    begins: bool
     events: pl.DataFrame = field(default_factory=schema.no_events)
 
     def column(self, name: str) -> pl.Series:
@@ -320,7 +319,7 @@ def _prepared(chunk: Chunk, kind: type[TextFile], losses: Losses, begins: bool) 
         losses.add(f"gaze in {chunk.geometry.unit}: it was turned into {geometry.unit}", int(begins))
     if kind.eyes_only and {"left_x", "right_x"} <= set(samples.columns) and not follows_from_eyes(samples):
         losses.add("the gaze of both eyes together, which is not their mean", int(begins))
-    return Piece(chunk.key, samples, geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled, begins, events)
+    return Piece(chunk.key, samples, geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled, events)
 
 
 def valid_only(samples: pl.DataFrame) -> pl.DataFrame:
