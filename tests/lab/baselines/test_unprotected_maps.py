@@ -9,14 +9,13 @@ import pytest
 from scipy import stats
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.liu import NoiseFree, RandomSelection
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.lab.baselines.unprotected_maps import _below
+from gazeveil.lab.baselines.unprotected_maps import NoiseFree, RandomSelection, _below
 from gazeveil.noise import NoiseSource
 
 GRID = Grid(2, 1, screen(40, 20, 40, 20, 600))

@@ -79,7 +79,7 @@ class LevelMaps(OnGrid):
         return np.concatenate(levels[::-1])
 
 
-@STRATEGIES.register("hierarchical")
+@STRATEGIES.register("hierarchical", listed=False)
 @dataclass(frozen=True, slots=True)
 class Hierarchical(_normalised.Normalised):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.

@@ -29,7 +29,7 @@ For replace-one, ε = 1 and δ = 10⁻⁵, fewer than 400 participants have more
 """
 
 
-@STRATEGIES.register("histogram")
+@STRATEGIES.register("histogram", listed=False)
 @dataclass(frozen=True, slots=True)
 class Histogram(_normalised.Normalised):
     """Release a coarse histogram of gaze and infer the fine map from it.

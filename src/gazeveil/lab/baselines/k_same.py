@@ -4,11 +4,6 @@
 
 A baseline is no `SeriesMechanism`: it has no ε, no product of ours takes it, and its `guarantee` is always `Unproven`.
 What its authors state is in `claimed`. There is one: k-same, which shows the mean of k participants in place of each.
-
-To compare with, not to release.
-
-A baseline is no `SeriesMechanism`: it has no ε, no product of ours takes it, and its `guarantee` is always `Unproven`.
-What its authors state is in `claimed`.
 """
 
 from __future__ import annotations
@@ -70,7 +65,7 @@ class DatasetSeries(ABC):
         return {"mechanism": self.name} | {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-DATASET_SERIES: Registry[type[DatasetSeries]] = Registry("feature baseline", package="gazeveil.features.datasets")
+DATASET_SERIES: Registry[type[DatasetSeries]] = Registry("feature baseline")
 """Baselines that need each participant's series at once, by name."""
 
 

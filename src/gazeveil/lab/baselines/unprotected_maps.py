@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Liu 2019 shows not to protect: the map itself, and the map of a random selection of observers.
 
-They are here to be compared with. Each says the exact δ that it cannot go below, at any ε.
+They are here to be compared with, and are released like other maps, with a record that nothing is guaranteed. Each
+says the exact δ that it cannot go below, at any ε.
 """
 
 from __future__ import annotations
@@ -14,12 +15,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine, Kernel
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import Unproven
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.method import Method
+from gazeveil.release.plan import PRODUCTS
+from gazeveil.release.products.liu_map import GazeMap, GazeMapMeasurement, for_gaze_map
+from gazeveil.release.study import Study
+from gazeveil.types import FloatArray, IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,104 @@ class RandomSelection:
             "selected": self.selected,
             "replacement": self.replacement,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnprotectedLiuMap:
+    """What Liu 2019 shows not to protect: the mean map without noise, of everyone or of a random selection.
+
+    It guarantees nothing, and every release of it says so.
+
+    Attributes:
+        columns: How many cells across the screen.
+        rows: How many down.
+        cap: The most that one participant adds to a cell; None for no bound.
+        selected: How many participants are drawn; None for everyone.
+        replacement: Whether the same participant may be drawn again.
+    """
+
+    product: ClassVar[str] = "unprotected-map"
+
+    columns: int
+    rows: int
+    cap: int | None = None
+    selected: int | None = None
+    replacement: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "rows", "cap", "selected"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole_number(value, name, at_least=1))
+
+    def kernel_on(self, screen: Geometry) -> CountMap:
+        """Return what one participant adds."""
+        return CountMap(Grid(self.columns, self.rows, screen), self.cap)
+
+    def for_observers(self, number: int) -> NoiseFree | RandomSelection:
+        """Return how the map of this many participants is made."""
+        if self.selected is None:
+            return NoiseFree(number)
+        return RandomSelection(number, self.selected, self.replacement)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values."""
+        return {"mechanism": "liu-map", "noise": "none", "columns": self.columns, "rows": self.rows, "cap": self.cap}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class UnprotectedLiuMeasurement(GazeMapMeasurement):
+    """The gaze map of one stimulus without noise: nothing is guaranteed."""
+
+    mechanism: UnprotectedLiuMap
+
+    @property
+    def made(self) -> NoiseFree | RandomSelection:
+        """Whose map it is, for this study."""
+        return self.mechanism.for_observers(self.number)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None."""
+        return self.made.guarantee
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values."""
+        return {**self.mechanism.to_dict(), "stimulus": self.stimulus, "made": self.made.to_dict()}
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn that nothing is protected."""
+        return (f"nothing is protected: {self.made.guarantee.reason}",)
+
+    def method(self) -> Method:
+        """Return that nothing protects."""
+        made = self.made
+        whose = "all" if isinstance(made, NoiseFree) else f"{made.selected:,} randomly drawn"
+        sentence = (
+            f"The mean gaze map of {whose} participants on the stimulus “{self.stimulus}” was published without noise. "
+            "Nothing is protected [@liu2019]."
+        )
+        return Method(sentence=sentence, sources=("liu2019",))
+
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
+        """Return the mean map as it is."""
+        return self.made.measure(data.corpus, self.mechanism.kernel_on(self.shown.screen), noise, engine)
+
+    def decode(self, noisy: FloatArray) -> GazeMap:
+        """Return the mean map."""
+        return GazeMap(self.shaped(noisy), 0.0, self.mechanism.cap)
+
+    def summary(self, value: GazeMap) -> tuple[str, ...]:
+        """Say that nothing is protected."""
+        return self.warnings()
+
+
+@PRODUCTS.register(UnprotectedLiuMap.product, listed=False)
+def prepare(study: Study, mechanism: UnprotectedLiuMap, stimulus: str | None = None) -> UnprotectedLiuMeasurement:
+    """Plan the unprotected gaze map of one stimulus of a study."""
+    study, name = for_gaze_map(study, stimulus)
+    found = UnprotectedLiuMeasurement(study, mechanism, name)
+    found.recipe()  # refuses a selection that cannot be
+    return found
 
 
 def _below(limit: int, count: int, noise: NoiseSource) -> IntArray:
