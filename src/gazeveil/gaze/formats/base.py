@@ -274,7 +274,10 @@ def writer_of(name: str) -> WritableFormat:
     if isinstance(found, WritableFormat):
         return found
     writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
-    raise InputError(f"{name} can be read but not written", hint=f"write one of: {writable}")
+    raise InputError(
+        f"{name} can be read but not written: veiled gaze in it would pass for a recording",
+        hint=f"write one of: {writable}",
+    )
 
 
 def file_format(name: str) -> Callable[[type], type]:
