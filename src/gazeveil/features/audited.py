@@ -161,7 +161,7 @@ class Sphere:
 
 
 def feature_pairs(changed: int | None = None, features: int = 1, steps: int = STEPS) -> tuple[Pair, ...]:
-    """Return series that differ from end to end of their ranges, over all steps or so many."""
+    """Return series that differ from end to end of their ranges, over all steps or a stretch of this many."""
     low, high = np.zeros(features), np.ones(features)
     starts = [0] if changed is None else [0, max(0, min(CHUNK - changed // 2, steps - changed))]
     return tuple(pair for start in starts for pair in series_pairs(low, high, steps, changed=changed, start=start))
