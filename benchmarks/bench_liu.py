@@ -13,7 +13,8 @@ import statistics
 import numpy as np
 
 from benchmarks.harness import Row, race, seconds
-from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, optimal_cap
+from gazeveil.aggregate.liu import ObserverMaps, optimal_cap
+from gazeveil.lab.as_published.liu_maps import GaussianAsPublished
 
 _OBSERVERS, _ROWS, _COLUMNS, _SAMPLES = 50_000, 1050, 1680, 300
 _SMALL_OBSERVERS, _SMALL_CELLS = 60, 20_000

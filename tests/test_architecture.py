@@ -37,7 +37,6 @@ ARROWS["cli"] = set(ARROWS)
 SHARED = {
     "errors",
     "registry",
-    "renamed",
     "files",
     "blas",
     "types",

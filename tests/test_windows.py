@@ -143,7 +143,7 @@ def test_every_system_takes_the_names_of_files_of_stimuli() -> None:
 @pytest.mark.parametrize("label", ["con", "COM1", "lpt9", "p:1", "end."])
 def test_a_participant_whose_label_some_system_cannot_name_a_file_after_is_refused(label: str) -> None:
     with pytest.raises(InputError, match="name of a file"):
-        as_file_name(label, dots=True)
+        as_file_name(label)
 
 
 def test_text_is_written_with_the_same_line_ends_everywhere_or_records_would_not_verify() -> None:

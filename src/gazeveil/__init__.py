@@ -92,9 +92,6 @@ _HOME = {
     "write_corpus": "gazeveil.gaze.corpus_writer",
 }
 
-# Names of version 0.1 before its release: each still works for one version, with a warning.
-_OLD = {"DynamicHeatmap": "HeatmapMovie", "OwnRelease": "ParticipantRelease", "OwnSeries": "ParticipantSeries"}
-
 if TYPE_CHECKING:
     from gazeveil.aggregate.aoi.compare import GroupComparison
     from gazeveil.aggregate.aoi.mechanism import AoiStatistics
@@ -178,10 +175,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OLD:
-        from gazeveil.renamed import renamed  # noqa: PLC0415  (only where an old name is used)
-
-        return renamed("gazeveil", name, "gazeveil", _OLD[name])
     try:
         home, _, there = _HOME[name].partition(":")
     except KeyError:

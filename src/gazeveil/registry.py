@@ -3,7 +3,8 @@
 """Things found by name: formats, detectors, mechanisms, attacks, metrics.
 
 Each kind has one `Registry`; each thing lives in one file and enters by a decorator. A registry that is given
-a package imports that package's modules on first use, so a new file is found without editing a list.
+a package imports that package's modules on first use, so a new file is found without editing a list. What enters
+unlisted is found by its name, and is offered to nobody.
 """
 
 from __future__ import annotations
@@ -30,15 +31,18 @@ class Registry(Generic[T]):
         self.kind = kind
         self._package = package
         self._entries: dict[str, T] = {}
+        self._unlisted: set[str] = set()
         self._searching = False
 
-    def register(self, name: str) -> Callable[[T], T]:
-        """Return a decorator that enters what it decorates under ``name``."""
+    def register(self, name: str, *, listed: bool = True) -> Callable[[T], T]:
+        """Return a decorator that enters what it decorates under ``name``; unlisted, it is found by its name alone."""
 
         def enter(thing: T) -> T:
             if name in self._entries:
                 raise InternalError(f"two {self.kind}s are called {name!r}")
             self._entries[name] = thing
+            if not listed:
+                self._unlisted.add(name)
             return thing
 
         return enter
@@ -59,13 +63,12 @@ class Registry(Generic[T]):
         return iter([self._entries[name] for name in self.names()])
 
     def __len__(self) -> int:
-        self._discover()
-        return len(self._entries)
+        return len(self.names())
 
-    def names(self) -> list[str]:
-        """Return all names, sorted."""
+    def names(self, *, unlisted: bool = False) -> list[str]:
+        """Return the names that are listed, sorted; on request also the others."""
         self._discover()
-        return sorted(self._entries)
+        return sorted(name for name in self._entries if unlisted or name not in self._unlisted)
 
     def _discover(self) -> None:
         if self._package is not None:

@@ -17,9 +17,9 @@ from gazeveil.aggregate.models import Plane, directions
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies import bumps, modes
 from gazeveil.aggregate.strategies._common import plane_of
-from gazeveil.aggregate.strategies.histogram import COARSE, FINER, coarse_grid
 from gazeveil.aggregate.strategy import Task
 from gazeveil.geometry import screen
+from gazeveil.lab.baselines.histogram import COARSE, FINER, coarse_grid
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.calibrated import effective_participants
 

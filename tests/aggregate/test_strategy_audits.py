@@ -20,8 +20,6 @@ from gazeveil.aggregate.strategies._audits import (
     TEN_HOURS_S,
     bumps_subject,
     count_subject,
-    hierarchical_subject,
-    histogram_subject,
     liu_subject,
     modes_subject,
     pairs_of,
@@ -34,6 +32,7 @@ from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus_writer import writing_corpus
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
+from gazeveil.lab.audited import hierarchical_subject, histogram_subject
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict

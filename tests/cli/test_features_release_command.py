@@ -218,8 +218,6 @@ class TestBadInput:
         group = ["--mechanism", "group", "--epsilon", "1", "--design", str(tables / "design.json"), "--delta", "1e-5"]
         assert release(tmp_path / "t.parquet", tmp_path / "r", *group) == 3
         assert "at least two participants" in capsys.readouterr().err
-        assert release(tmp_path / "t.parquet", tmp_path / "r", "--mechanism", "lpa-as-published", *asked) == 3
-        assert "at least two of them" in capsys.readouterr().err
         design = ["features", "design", str(tmp_path / "t.parquet"), "--source", "one", "--out"]
         assert run([*design, str(tmp_path / "d.json")]) == 3
         assert "at least two public participants" in capsys.readouterr().err

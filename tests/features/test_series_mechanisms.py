@@ -13,17 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import OptionError
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
-from gazeveil.features.mechanisms.as_published import AsPublished, best_kept
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
+from gazeveil.privacy.guarantee import ApproxDP, PureDP
 from gazeveil.privacy.unit import FeatureSeries, Observer
 
-SOUND = [name for name in SERIES_MECHANISMS.names() if not name.endswith("as-published")]
-PUBLISHED = [name for name in SERIES_MECHANISMS.names() if name.endswith("as-published")]
+SOUND = SERIES_MECHANISMS.names()
 WITH_GAUSSIAN = ["lpa", "fpa", "c-fpa", "dc-fpa"]
 
 
@@ -49,7 +47,7 @@ class TestTheContract:
     def test_the_promise_is_stated_before_any_data(self, name: str) -> None:
         mechanism = made(name)
         assert mechanism.guarantee.unit == Observer()
-        assert isinstance(mechanism.guarantee, Unproven if name in PUBLISHED else PureDP)
+        assert isinstance(mechanism.guarantee, PureDP)
 
     def test_equal_noise_gives_equal_series_and_other_noise_others(self, name: str) -> None:
         values = people()
@@ -241,40 +239,3 @@ class TestChunks:
         assert isinstance(short, ChunkedSeries)
         assert isinstance(long, ChunkedSeries)
         assert short.scale == pytest.approx(long.scale, rel=1e-4)
-
-
-class TestAsPublished:
-    @pytest.mark.parametrize("name", PUBLISHED)
-    def test_it_says_why_it_promises_nothing(self, name: str) -> None:
-        guarantee = made(name).guarantee
-        assert isinstance(guarantee, Unproven)
-        assert "B1" in guarantee.reason
-
-    @pytest.mark.parametrize(("chunk", "factor"), [(64, 8.0), (128, np.sqrt(128))])
-    def test_the_true_loss_of_one_chunk_is_root_n_times_the_claim(self, chunk: int, factor: float) -> None:
-        """B4: 8 times for chunks of 64, 11.3 times for chunks of 128."""
-        mechanism = made("c-fpa-as-published", steps=chunk, features=1, chunk=chunk, measures_people=False)
-        assert float(mechanism.epsilon_for(chunk)) == pytest.approx(factor, rel=1e-6)
-
-    def test_over_ten_minutes_and_48_features_it_is_in_the_thousands(self) -> None:
-        mechanism = made("c-fpa-as-published", steps=18 * 64, features=48, chunk=64, measures_people=False)
-        assert float(mechanism.epsilon_for(18 * 64)) == pytest.approx(48 * 18 * 8, rel=1e-6)
-
-    def test_the_first_element_of_a_chunk_of_differences_leaves_in_the_clear(self) -> None:
-        values = people()
-        noisy = made("dc-fpa-as-published", chunk=20).perturb(values, NoiseSource.seeded(1))
-        assert np.array_equal(noisy[:, ::20], values[:, ::20])
-
-    @pytest.mark.parametrize("name", PUBLISHED)
-    def test_one_person_alone_has_nobody_to_differ_from(self, name: str) -> None:
-        with pytest.raises(InputError, match="at least two"):
-            made(name).perturb(people(count=1), NoiseSource.seeded(1))
-
-    def test_the_search_for_the_best_number_of_bins_looks_at_the_data(self) -> None:
-        values = people(count=6, features=1)
-        slow = np.full_like(values, 0.5) + np.linspace(0, 0.2, 6)[:, None, None]
-        mechanism = made("fpa-as-published", features=1, epsilon=3)
-        assert isinstance(mechanism, AsPublished)
-        few = best_kept(mechanism, slow, NoiseSource.seeded(1), runs=3)
-        assert few.kept == 1
-        assert best_kept(mechanism, values, NoiseSource.seeded(1), runs=3).kept > 1

@@ -56,7 +56,7 @@ protocol = "websocket"
 listen = "127.0.0.1:0"
 rate_hz = 1000
 veil = { preset = "mpmu" }
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 epsilon_at_most = 3
 """
 

@@ -44,7 +44,7 @@ def test_knobs_switches_and_people_outlive_a_crash(tmp_path: Path) -> None:
 def test_a_knob_that_the_policy_does_not_allow_any_more_is_not_restored(tmp_path: Path) -> None:
     first, _ = gateway(tmp_path, policy_text(7001))
     first.turn("game", {"preset": "hplu"})
-    again, log = gateway(tmp_path, policy_text(7001).replace('knob = ["lphu", "mpmu", "hplu"]', "knob = []"))
+    again, log = gateway(tmp_path, policy_text(7001).replace('levels = ["lphu", "mpmu", "hplu"]', "levels = []"))
     assert "e^3" in again.status()["apps"][0]["promise"]
     assert "privacy level not restored" in log.getvalue()
 

@@ -42,7 +42,7 @@ def policy_text(port: int, *, veil: str = 'preset = "lphu"', more: str = "", bud
         '[[tracker]]\nname = "desk"\nprotocol = "simulate"\nperson = "anna"\nrate_hz = 200\n'
         "screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }\n"
         f'[[app]]\nname = "game"\ntracker = "desk"\nprotocol = "jsonlines"\nlisten = "127.0.0.1:{port}"\n'
-        f'veil = {{ {veil} }}\nknob = ["lphu", "mpmu", "hplu"]\nrate_hz = 400\n{more}'
+        f'veil = {{ {veil} }}\nlevels = ["lphu", "mpmu", "hplu"]\nrate_hz = 400\n{more}'
         f'[[budget]]\nperson = "*"\nepsilon_per_day = {budget}\nradius = 90\n'
     )
 

@@ -224,7 +224,7 @@ def test_a_policy_says_what_leaves_beside_gaze(tmp_path: Path) -> None:
         ('beside = ["head"]', 'beside = ["ipd"]\nunproven = "allow"', "the budget of"),
         ('beside = ["head"]', 'beside = ["head", "origins"]\nunproven = "allow"', "budget|fields name"),
         ('beside = ["head"]', 'beside = ["pupil"]', "beside gaze"),
-        ('beside = ["head"]', 'beside = ["head"]\nknob = ["mpmu"]', "stays as it is"),
+        ('beside = ["head"]', 'beside = ["head"]\nlevels = ["mpmu"]', "stays as it is"),
         ('beside = ["head"]', 'beside = ["head"]\noutput = "fixations"', "samples in one of"),
         ('protocol = "websocket"', 'protocol = "lsl"', "samples in one of"),
         ('head = "head"\n', "", "fields name"),

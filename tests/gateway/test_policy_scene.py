@@ -26,7 +26,7 @@ name = "game"
 tracker = "desk"
 protocol = "eyetribe"
 veil = { preset = "mpmu" }
-knob = ["hplu"]
+levels = ["hplu"]
 follow_scene = "large"
 radius_at_least = "60px"
 window_at_least = 1

@@ -27,7 +27,7 @@ tracker = "desk"
 protocol = "websocket"
 listen = 7381
 veil = { preset = "lphu" }
-knob = ["lphu", "hplu"]
+levels = ["lphu", "hplu"]
 
 [[budget]]
 person = "*"

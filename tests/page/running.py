@@ -49,7 +49,7 @@ protocol = "websocket"
 listen = "127.0.0.1:{targets}"
 toy = "dwell"
 veil = {{ preset = "lphu" }}
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 
 [[app]]
 name = "reading"
@@ -58,7 +58,7 @@ protocol = "websocket"
 listen = "127.0.0.1:{reading}"
 toy = "reading"
 veil = {{ preset = "lphu" }}
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 
 [[app]]
 name = "game"
@@ -84,7 +84,7 @@ tracker = "lab"
 protocol = "jsonlines"
 listen = {study}
 veil = {{ preset = "mpmu" }}
-knob = ["lphu", "mpmu", "hplu"]
+levels = ["lphu", "mpmu", "hplu"]
 epsilon_at_most = 3
 window_at_least = 0.5
 radius_at_least = "60px"

@@ -69,7 +69,7 @@ def main() -> int:
     """Take the pictures."""
     policy = POLICY.replace(
         'sources = ["mouse"]\n', 'sources = ["mouse"]\nscene = {{ source = "push", token_file = "scene.token" }}\n', 1
-    ).replace('veil = {{ preset = "mpmu" }}', 'veil = {{ preset = "mpmu" }}\nknob = ["lphu", "mpmu", "hplu"]', 1)
+    ).replace('veil = {{ preset = "mpmu" }}', 'veil = {{ preset = "mpmu" }}\nlevels = ["lphu", "mpmu", "hplu"]', 1)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder), policy) as gateway, opened_browser() as browser:
         gateway.ask("v1/apps/targets/tags", {"tags": ["demo"]})
         gateway.ask("v1/apps/study/tags", {"tags": ["lab", "pilot"]})

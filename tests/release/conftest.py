@@ -37,7 +37,7 @@ def charged(tmp_path_factory: pytest.TempPathFactory) -> Charged:
         for k in range(25)
     ]
     write_corpus(recordings, place / "study")
-    mechanism = PrivateHeatmap(epsilon="1.5", strategy="histogram", cell_deg=4, blur_deg=4)
+    mechanism = PrivateHeatmap(epsilon="1.5", strategy="bumps", cell_deg=4, blur_deg=4)
     with Ledger.open(place / "ledger.sqlite", create=True) as ledger:
         ledger.grant(ACCOUNT, ApproxDP(3, "1e-4"))
         made = released(mechanism, Corpus.open(place / "study"), ledger=ledger, account=ACCOUNT)

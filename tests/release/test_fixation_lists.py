@@ -62,11 +62,11 @@ def released(corpus: Corpus, mechanism: Any, **which: Any) -> pl.DataFrame:
     ("mechanism", "which"),
     [
         (PrivateHeatmap(epsilon=2, cell_deg=4, blur_deg=4), {"stimulus": "a"}),
-        (PrivateHeatmap(epsilon=2, cell_deg=4, blur_deg=4, strategy="histogram"), {"stimulus": "a"}),
+        (PrivateHeatmap(epsilon=2, cell_deg=4, blur_deg=4, strategy="bumps"), {"stimulus": "a"}),
         (PrivateHeatmaps(epsilon=3, cell_deg=4, blur_deg=4), {}),
         (HeatmapMovie(epsilon=3, bin_seconds=2, duration=6, cell_deg=4), {"stimulus": "a"}),
     ],
-    ids=["heatmap", "histogram", "heatmaps", "movie"],
+    ids=["heatmap", "bumps", "heatmaps", "movie"],
 )
 def test_a_list_is_released_as_samples_that_dwell_exactly_so(mechanism: Any, which: dict[str, str]) -> None:
     ours = lists()
@@ -84,7 +84,7 @@ def test_durations_count_and_without_them_each_fixation_does_once() -> None:
         asked = AoiStatistics({"a": AREAS}, STATISTICS["dwell" if stated else "transitions"](), epsilon=1000, delta=0)
         table = study.plan(asked).release(Corpus.of([one]), noise=NoiseSource.seeded(1), anyway=True).value
         share[stated] = table["estimate"].to_list()
-        heat = study.plan(PrivateHeatmap(epsilon=1000, strategy="histogram", cell_deg=10), stimulus="a")
+        heat = study.plan(PrivateHeatmap(epsilon=1000, strategy="bumps", cell_deg=10), stimulus="a")
         grid = heat.release(Corpus.of([one]), noise=NoiseSource.seeded(1), anyway=True).value.map
         left, right = grid[:, : grid.shape[1] // 2].sum(), grid[:, grid.shape[1] // 2 :].sum()
         assert bool(right > left) is bool(stated)

@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus, write_corpus
-from gazeveil.aggregate.liu import UnprotectedLiuMap
 from gazeveil.errors import ReleaseFailed
 from gazeveil.features.settings import extract_one
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Part
+from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.products.heatmap import HeatmapMeasurement
 from tests.test_front_door import SETTINGS, plans, recording, study

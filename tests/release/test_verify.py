@@ -24,7 +24,6 @@ from gazeveil.release.record import NAME, as_text, digest_of_record
 from gazeveil.release.verify import Verification, verify
 from tests.release.conftest import ACCOUNT, Charged
 
-OLD = Path(__file__).parent / "old_records"
 DOCUMENTS = {
     "statement.html", "statement.txt", "for-participants.en.txt", "for-participants.de.txt", "methods.md",
     "evidence.html", "registry-entry.json",
@@ -282,50 +281,6 @@ def test_the_command_says_what_it_checked(
     assert run(["verify", str(folder)]) == 1
     assert "changed: heatmap.npz" in capsys.readouterr().out
     assert run(["verify", str(folder / "nowhere")]) == 3
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    return shutil.copytree(OLD, tmp_path / "old")
-
-
-@pytest.mark.parametrize("name", ["map", "dwell.csv", "dwell.csv.release.json", "veiled.csv"])
-def test_records_of_the_first_version_are_verified_as_far_as_they_allow(old: Path, name: str) -> None:
-    alone = verify(old / name)
-    assert alone.ok
-    assert alone.version == 1
-    assert "digest of the record" in {finding.check for finding in alone.unchecked}
-    paid = verify(old / name, ledger=old / "ledger.sqlite")
-    assert paid.ok
-    assert "charge" in {finding.check for finding in paid.findings if finding.outcome == "ok"}
-
-
-@pytest.mark.parametrize(
-    ("name", "record", "old_text", "new_text", "check"),
-    [
-        ("dwell.csv", "dwell.csv", "scene", "Scene", "contents of the files"),
-        ("dwell.csv", "dwell.csv.release.json", '"epsilon": "1.5"', '"epsilon": "0.5"', "statement"),
-        ("dwell.csv", "dwell.csv.release.json", '"mechanism": "aoi', '"mechanism": "Aoi', "digest of the recipe"),
-        ("map", "map/release.json", '"epsilon": "2"', '"epsilon": "1"', "statement"),
-        ("map", "map/statement.txt", "e^2", "e^1", "statement for readers"),
-        ("map", "map/release.json", '"odds_factor": 7', '"odds_factor": 6', "numbers of the statement"),
-        ("veiled.csv", "veiled.csv.release.json", '"epsilon": "3"', '"epsilon": "1"', "statement"),
-        ("veiled.csv", "veiled.csv.release.json", '"file": "veiled', '"file": "unveiled', "no file is missing"),
-        ("veiled.csv", "veiled.csv.release.json", '"file": "', '"file": "../', "contents of the record"),
-    ],
-)
-def test_what_was_changed_in_an_old_release_is_found(
-    old: Path, name: str, record: str, old_text: str, new_text: str, check: str
-) -> None:
-    text = (old / record).read_text()
-    assert old_text in text
-    (old / record).write_text(text.replace(old_text, new_text))
-    assert check in found_in(old / name)
-
-
-@pytest.mark.parametrize("name", ["map", "dwell.csv", "veiled.csv"])
-def test_an_old_release_that_was_charged_elsewhere_is_found(old: Path, name: str, ledger: Path) -> None:
-    assert found_in(old / name, ledger=ledger) == {"charge"}
 
 
 def test_a_verification_is_plain_values(folder: Path) -> None:

@@ -215,7 +215,7 @@ def test_no_release_can_be_wanted_that_cannot_be(want: float) -> None:
 
 
 def test_nothing_is_promised_where_nothing_is_known() -> None:
-    plan = study().plan(PrivateHeatmap(epsilon=1, strategy="histogram"), stimulus="s0")
+    plan = study().plan(PrivateHeatmap(epsilon=1, strategy="bumps"), stimulus="s0")
     with pytest.raises(OptionError, match="nothing is known"):
         enough(plan, 0.5)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gazeveil.lab import load
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import Subject, Verdict, audit
 from gazeveil.samples import MECHANISMS, Screen, Sphere
@@ -22,6 +23,7 @@ from gazeveil.samples.mechanisms.rotate import Rotation
 from gazeveil.samples.window_budget import spends
 from gazeveil.types import FloatArray
 
+load()  # enters Kaleido as published, which is a stream like ours
 SCREEN = Screen(1280, 720)
 PROMISE: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": 60}
 STREAMS = ["clock", "kaleido", "kaleido-as-published", "sparse-vector", "distribution", "absorption"]

@@ -12,10 +12,10 @@ import pytest
 from scipy import stats
 
 import gazeveil.samples.audited  # noqa: F401  (enters the subjects)
+from gazeveil.lab.audited import TestsAlone as Alone
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit
 from gazeveil.privacy.audit.subject import Subject
-from gazeveil.samples._stream_audits import TestsAlone as Alone
 
 SOUND = ["clock", "kaleido", "distribution", "absorption", "sparse-vector", "chain", "rotate"]
 KNOWN = ["clock", "kaleido", "distribution", "absorption"]

@@ -13,12 +13,14 @@ import pytest
 from scipy import stats
 
 from gazeveil.errors import InputError, OptionError, StateError, VeilShut
+from gazeveil.lab import load
 from gazeveil.noise import NoiseSource, planar_laplace
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
 from gazeveil.samples import MECHANISMS, Room3D, Screen, Sphere, mechanism_from_dict
 from gazeveil.samples import _stream_kernels as places
 from gazeveil.samples.window_budget import LOSS_UNIT, spends
 
+load()  # enters Kaleido as published, which is a stream like ours
 SCREEN = Screen(1280, 720)
 ALL = ["clock", "kaleido", "kaleido-as-published", "sparse-vector", "distribution", "absorption"]
 PROMISE = {"epsilon": 3, "window": "0.5", "radius": 60}

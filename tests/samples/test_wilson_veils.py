@@ -11,6 +11,7 @@ import pytest
 
 from gazeveil import NoiseSource, Unproven
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName, VeilShut
+from gazeveil.lab.as_published.wilson_presets import preset as lab_preset
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
 from gazeveil.samples.inverse import undo_smoothing
 from gazeveil.samples.mechanisms.equalise import EqualFixations
@@ -263,7 +264,10 @@ def test_a_preset_makes_a_mechanism(name: str) -> None:
 
 def test_presets_are_the_papers() -> None:
     assert preset("gaussian-high", SPHERE) == GaussianNoise(SPHERE, sigma=3.0)
-    assert preset("smoothing-high-as-published", SPHERE) == LinearSmoothing(SPHERE, window=150, start_with="zeros")
+    with pytest.raises(UnknownName, match="a published method that the lab measures"):
+        preset("smoothing-high-as-published", SPHERE)
+    published = lab_preset("smoothing-high-as-published", SPHERE)
+    assert published == LinearSmoothing(SPHERE, window=150, start_with="zeros")
     assert preset("spatial-low", SPHERE) == SpatialGrid(SPHERE, factor=48)
     low = preset("lphu", Screen(1280, 720))
     assert low.to_dict()["radius"] == "60px"

@@ -83,7 +83,7 @@ def studies() -> None:
     charged = ("--ledger", "ledger.sqlite", "--account", "lab")
     for _ in range(2):  # the second replaces the first
         ran("heatmap", "lab", "--study", "study.toml", "--stimulus", "scene-01", "--epsilon", "1", "--strategy",
-            "histogram", "--anyway", "--out", "heatmap", "--overwrite", *charged)  # fmt: skip
+            "bumps", "--anyway", "--out", "heatmap", "--overwrite", *charged)  # fmt: skip
     ran("verify", "heatmap", "--ledger", "ledger.sqlite")
     ran("ledger", "show", "--ledger", "ledger.sqlite")
     ran("ledger", "verify", "--ledger", "ledger.sqlite")

@@ -19,7 +19,6 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
-from gazeveil.renamed import renamed
 from gazeveil.types import IntArray, Tell, silent
 
 Columns = Mapping[str, NDArray[Any]]
@@ -91,9 +90,3 @@ EngineMaker = Callable[[str], Engine]
 
 ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
 """Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only names the contract."""
-
-
-def __getattr__(name: str) -> Any:
-    if name == "engine_at":
-        return renamed("gazeveil.aggregate.engine", name, "gazeveil.engines", name)
-    raise AttributeError(f"module 'gazeveil.aggregate.engine' has no attribute {name!r}")

@@ -125,10 +125,6 @@ class PrivateHeatmaps:
         return STRATEGIES[choose(task)](task)  # type: ignore[call-arg]
 
 
-PrivateStudy = PrivateHeatmaps
-"""The earlier name."""
-
-
 def _checked_weights(weights: Mapping[str, Any]) -> dict[str, float]:
     checked = {}
     for name, weight in dict(weights).items():

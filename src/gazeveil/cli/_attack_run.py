@@ -98,10 +98,12 @@ def attack_run(
 
 def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
     """Return the mechanism for directions in the head's frame: what an attacker compares is in degrees."""
-    from gazeveil.samples.presets import preset
+    from gazeveil.lab import load
+    from gazeveil.lab.as_published.wilson_presets import preset
     from gazeveil.samples.recipe import from_recipe, read_recipe
     from gazeveil.samples.space import EYE_FIELD, Sphere
 
+    load()
     if preset_name is not None and recipe is not None:
         raise OptionError("a mechanism is a preset or a recipe, not both")
     if preset_name is not None:

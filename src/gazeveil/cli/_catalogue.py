@@ -50,7 +50,7 @@ GROUPS: Final = (
             ),
             Entry(
                 "convert",
-                "Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.",
+                "Convert gaze files to a corpus folder, CSV, Parquet, BIDS or EyeLink ASC.",
                 everyday=True,
             ),
             Entry("simulate", "Simulate a study: simulated participants look at scenes.", everyday=True),

@@ -25,27 +25,24 @@ NAMES: Final = {
     "pupil-core pupil-native pygaze smi-text sr-report tobii-glasses tobii-sdk tobii-tsv varjo-csv vive-csv",
     "level": "lphu mpmu hplu off",
     "mechanism": "absorption chain clock distribution edge equalise eye-and-head gaussian held-ticks kaleido "
-    "kaleido-as-published kalman random-smoothing rotate smoothing sparse-vector spatial temporal",
+    "kalman random-smoothing rotate smoothing sparse-vector spatial temporal",
     "preset": "lphu mpmu hplu gaussian-low gaussian-high temporal-low temporal-high spatial-low spatial-high "
-    "spatial-low-as-published spatial-high-as-published smoothing-low smoothing-high smoothing-low-as-published "
-    "smoothing-high-as-published",
+    "smoothing-low smoothing-high",
     "product": "heatmap heatmaps movie aoi group-series veil",
     "protocol": "eyetribe gazepointer jsonlines lsl neon opengaze pupil websocket",
     "radius unit": "px deg norm",
     "recogniser": "clusterfix committee ekyt ekyt-tuned fisher forest geometry lda rbf",
-    "series mechanism": "group low-rank c-fpa c-fpa-as-published dc-fpa dc-fpa-as-published efpa exponential "
-    "exponential-as-published fpa fpa-as-published lpa lpa-as-published spa",
+    "series mechanism": "group low-rank c-fpa dc-fpa efpa exponential fpa lpa spa",
     "shapes": "cosines haar",
     "split": "tune test",
     "statistic": "dwell first-fixation fixations reached transitions visit-order",
     "strategies": "bumps histogram",
-    "strategy": "auto bumps hierarchical histogram modes",
+    "strategy": "auto bumps modes",
     "target": "typical extreme",
     "time unit": "s ms us ns",
     "tracker": "eyelink headset remote webcam",
     "veiled format": "parquet csv bids",
-    "written format": "bids csv eyelink-asc gazebase gazepoint-csv jspsych-webgazer parquet pupil-cloud pupil-core "
-    "pygaze smi-text sr-report tobii-glasses tobii-sdk tobii-tsv",
+    "written format": "bids csv eyelink-asc parquet",
 }
 
 _OPTIONS: Final = {

@@ -23,12 +23,12 @@ def experiment_veils(
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
+    from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS
     from gazeveil.lab.datasets.folder import find_data
     from gazeveil.lab.experiments.stream_data import stream_sets
     from gazeveil.lab.experiments.usefulness.preset_errors import SHOWN, compare
-    from gazeveil.samples.presets import PRESETS
 
-    chosen = names_in(presets) or tuple(PRESETS)
+    chosen = names_in(presets) or tuple(ALL_PRESETS)
     sets = stream_sets(find_data(data))
     with progress("veiling streams", quiet=as_json) as tell:
         rows = compare([one.some(4) for one in sets] if quick else sets, chosen, repeats=repeats, tell=tell)

@@ -38,39 +38,33 @@ def release_faults(ledger: Ledger, releases: Iterable[Path]) -> list[str]:
 
     held = {line.digest for line in ledger.lines()}
     faults = []
-    for record in (record for release in releases for record in _records(release)):
-        for receipt in _receipts(record):
-            if isinstance(receipt, Mapping) and receipt.get("anchor") is not None:
-                try:
-                    check_anchor(ledger, receipt["anchor"])
-                except LedgerError as error:
-                    faults.append(f"{record}: {error.message}")
-            digest = receipt.get("digest") if isinstance(receipt, Mapping) else receipt
-            if digest not in held:
-                faults.append(f"{record}: its charge with the digest {digest} is gone")
+    for record in map(_record, releases):
+        receipt = _receipt(record)
+        if receipt.get("anchor") is not None:
+            try:
+                check_anchor(ledger, receipt["anchor"])
+            except LedgerError as error:
+                faults.append(f"{record}: {error.message}")
+        digest = receipt.get("digest")
+        if digest not in held:
+            faults.append(f"{record}: its charge with the digest {digest} is gone")
     return faults
 
 
-def _records(release: Path) -> list[Path]:
-    """Return the records of a release: in its folder, beside its file, or the record itself."""
-    if release.is_dir():
-        found = sorted(release.glob(f"*{_RECORD}"))
-    else:
-        beside = release.with_name(f"{release.name}.{_RECORD}")  # of a file that an earlier version released
-        found = [path for path in (release, beside) if path.name.endswith(_RECORD) and path.is_file()]
-    if not found:
-        raise FileFormatError(release, expected="a release with its record", found=f"no {_RECORD}")
-    return found
+def _record(release: Path) -> Path:
+    """Return the record of a release: in its folder, or the record itself."""
+    for path in (release / _RECORD, release):
+        if path.name == _RECORD and path.is_file():
+            return path
+    raise FileFormatError(release, expected="a release with its record", found=f"no {_RECORD}")
 
 
-def _receipts(record: Path) -> list[Any]:
-    """Return the receipts in a record; those of earlier versions are digests, or know no anchor."""
+def _receipt(record: Path) -> Mapping[str, Any]:
+    """Return the receipt in a record."""
     try:
-        values = json.loads(record.read_text(encoding="utf-8"))
-        found = [*values.get("receipts", []), values.get("receipt")]
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+        found = json.loads(record.read_text(encoding="utf-8")).get("receipt")
+    except (OSError, ValueError, AttributeError) as error:
         raise FileFormatError(record, expected="the record of a release", found=str(error)) from None
-    receipts = [receipt for receipt in found if isinstance(receipt, str | Mapping)]
-    if not receipts:
+    if not isinstance(found, Mapping):
         raise FileFormatError(record, expected="a receipt", found="none: the release was not charged to a ledger")
-    return receipts
+    return found

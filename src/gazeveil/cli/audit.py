@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-PACKAGES = ("aggregate", "features", "samples", "gateway")
+PACKAGES = ("aggregate", "features", "samples", "gateway", "lab")
 """Packages whose module ``audited`` enters subjects of their own."""
 
 

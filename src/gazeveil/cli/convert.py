@@ -32,7 +32,7 @@ def convert(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.
+    """Convert gaze files to a corpus folder, CSV, Parquet, BIDS or EyeLink ASC.
 
     Files larger than memory stream through; nothing half written stays behind. What a format has no place for is
     reported.
@@ -91,5 +91,5 @@ def _format_of(out: Path) -> str:
         return "parquet"
     raise InputError(
         f"the name {out.name!r} does not tell a format",
-        hint="name it with --to, for example --to csv, --to bids or --to tobii-tsv",
+        hint="name it with --to, for example --to csv, --to bids or --to eyelink-asc",
     )

@@ -165,5 +165,3 @@ _COMMANDS = (
 """Names, commands and what their examples say."""
 for _name, _command, _example in _COMMANDS:
     app.command(_name, epilog=f"Example: `gazeveil judge experiment {_name} {_example}`")(_command)
-_example = str(app.registered_commands[-1].epilog)
-app.command("peers", hidden=True, epilog=_example)(_experiment_peers.experiment_peers)  # a name of earlier versions

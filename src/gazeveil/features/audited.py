@@ -21,7 +21,6 @@ from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
 from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
-from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.mechanisms.efpa import EnhancedFourierPerturbation, SamplingPerturbation
 from gazeveil.features.panel import noisy_lengths
 from gazeveil.features.participant_series import ParticipantPlan, ParticipantSeries
@@ -34,8 +33,8 @@ from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import PureDP
 from gazeveil.types import FloatArray
 
-_STEPS = 16
-_CHUNK = 8
+STEPS = 16
+CHUNK = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +124,6 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """Runs a published mechanism up to noisy coordinates, with the sensitivity of the declared ranges."""
-
-    mechanism: AsPublished
-
-    def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
-        """Return noisy series before they are clipped, one release a row."""
-        table = np.broadcast_to(data.T, (trials, *data.T.shape))
-        parts = [self.mechanism._published(part, noise) for part in self.mechanism._parts(table)]
-        return np.concatenate([part.reshape(trials, -1) for part in parts], axis=1)
-
-
-@dataclass(frozen=True, slots=True)
 class Sphere:
     """Runs a low-rank mechanism up to its noisy coordinates."""
 
@@ -174,18 +160,19 @@ class Sphere:
         return np.asarray(self.mechanism.coordinates(data[None], self.mechanism.plan())[0])
 
 
-def _pairs(changed: int | None = None, features: int = 1, steps: int = _STEPS) -> tuple[Pair, ...]:
+def feature_pairs(changed: int | None = None, features: int = 1, steps: int = STEPS) -> tuple[Pair, ...]:
+    """Return series that differ from end to end of their ranges, over all steps or a stretch of this many."""
     low, high = np.zeros(features), np.ones(features)
-    starts = [0] if changed is None else [0, max(0, min(_CHUNK - changed // 2, steps - changed))]
+    starts = [0] if changed is None else [0, max(0, min(CHUNK - changed // 2, steps - changed))]
     return tuple(pair for start in starts for pair in series_pairs(low, high, steps, changed=changed, start=start))
 
 
 def _chunked(name: str, epsilon: float, delta: float, stretch: int, **options: Any) -> Subject:
-    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, delta=delta, steps=_STEPS, stretch=stretch or None, **options)
+    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, delta=delta, steps=STEPS, stretch=stretch or None, **options)
     if not isinstance(mechanism, ChunkedSeries):
         raise TypeError(name)
     runner = Coordinates(mechanism)
-    return Subject(runner.run, mechanism.guarantee, _pairs(stretch or None), runner.log_ratio)
+    return Subject(runner.run, mechanism.guarantee, feature_pairs(stretch or None), runner.log_ratio)
 
 
 @auditable("features-lpa")
@@ -203,21 +190,21 @@ def fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int = 
 @auditable("features-c-fpa")
 def c_fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int = 2) -> Subject:
     """Noise on the slow part of every chunk of a feature series."""
-    return _chunked("c-fpa", epsilon, delta, stretch, kept=kept, chunk=_CHUNK)
+    return _chunked("c-fpa", epsilon, delta, stretch, kept=kept, chunk=CHUNK)
 
 
 @auditable("features-dc-fpa")
 def dc_fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int = 5) -> Subject:
     """Noise on the slow part of the differences in every chunk, the first element among them."""
-    return _chunked("dc-fpa", epsilon, delta, stretch, kept=kept, chunk=_CHUNK)
+    return _chunked("dc-fpa", epsilon, delta, stretch, kept=kept, chunk=CHUNK)
 
 
 def _chosen(name: str, epsilon: float, stretch: int) -> Subject:
-    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
+    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=STEPS, stretch=stretch or None)
     if not isinstance(mechanism, EnhancedFourierPerturbation):
         raise TypeError(name)
     runner = Chosen(mechanism)
-    return Subject(runner.run, mechanism.guarantee, _pairs(stretch or None), runner.log_ratio)
+    return Subject(runner.run, mechanism.guarantee, feature_pairs(stretch or None), runner.log_ratio)
 
 
 @auditable("features-efpa")
@@ -247,34 +234,16 @@ class Lengths:
 @auditable("features-lengths")
 def lengths(epsilon: float = 1.0) -> Subject:
     """How long a series was, from nothing to the public length."""
-    pair = Pair(0, _STEPS, "a series of no step, or of the public length")
-    return Subject(Lengths(_STEPS, epsilon).run, PureDP(epsilon), (pair,))
+    pair = Pair(0, STEPS, "a series of no step, or of the public length")
+    return Subject(Lengths(STEPS, epsilon).run, PureDP(epsilon), (pair,))
 
 
 @auditable("features-exponential")
 def exponential(epsilon: float = 1.0, stretch: int = 0, levels: int = 2) -> Subject:
     """One of few levels for every tenth value."""
     kind: Any = SERIES_MECHANISMS["exponential"]
-    mechanism = kind(epsilon=epsilon, steps=_STEPS, stretch=stretch or None, levels=levels)
-    return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
-
-
-@auditable("features-fpa-as-published")
-def fpa_as_published(epsilon: float = 1.0, kept: int = 3) -> Subject:
-    """Fourier perturbation without the factor √n (erratum B4), claiming ε."""
-    return _published("fpa-as-published", epsilon, kept=kept)
-
-
-@auditable("features-c-fpa-as-published")
-def c_fpa_as_published(epsilon: float = 1.0, kept: int = 2) -> Subject:
-    """Chunks of one participant paid for once (errata B2, B4), claiming ε."""
-    return _published("c-fpa-as-published", epsilon, kept=kept, chunk=_CHUNK)
-
-
-@auditable("features-dc-fpa-as-published")
-def dc_fpa_as_published(epsilon: float = 1.0, kept: int = 5) -> Subject:
-    """Differences with the first element of a chunk in the clear (erratum B6), claiming ε."""
-    return _published("dc-fpa-as-published", epsilon, kept=kept, chunk=_CHUNK)
+    mechanism = kind(epsilon=epsilon, steps=STEPS, stretch=stretch or None, levels=levels)
+    return Subject(Series(mechanism).run, mechanism.guarantee, feature_pairs(stretch or None))
 
 
 @auditable("features-group")
@@ -297,7 +266,7 @@ def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
 @lru_cache(maxsize=1)
 def toy_design() -> Design:
     """Return a design of two features over few steps, from waves instead of participants."""
-    t = np.arange(_STEPS) / _STEPS
+    t = np.arange(STEPS) / STEPS
     ranges = Ranges.of({name: Range(0.0, 1.0, "made up for the auditor") for name in ("first", "second")})
     tasks = []
     for task in range(3):
@@ -340,11 +309,3 @@ def _worst_wave(time: FloatArray, start: int, stretch: int) -> FloatArray:
     wave = np.zeros(time.shape[1])
     wave[inside] = np.where(worst >= 0, 1.0, -1.0)
     return wave
-
-
-def _published(name: str, epsilon: float, **options: Any) -> Subject:
-    options["measures_people"] = False
-    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=_STEPS, **options)
-    if not isinstance(mechanism, AsPublished):
-        raise TypeError(name)
-    return Subject(Published(mechanism).run, PureDP(epsilon, unit=mechanism.unit), _pairs())

@@ -234,8 +234,9 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
 
 
 def _levels(file: File, where: Where) -> Where:
-    """Return the field that lists privacy levels; earlier versions called it ``knob``."""
-    return next((field for name in ("knob", "levels") if (field := (*where, name)) in file.lines), where)
+    """Return the field that lists privacy levels."""
+    field = (*where, "levels")
+    return field if field in file.lines else where
 
 
 def _stream(app: AppSetting) -> str:

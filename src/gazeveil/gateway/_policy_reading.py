@@ -315,8 +315,7 @@ def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
 
 
 def _levels(table: Table) -> tuple[str, ...]:
-    key = "knob" if "knob" in table else "levels"  # the first is the word of earlier versions
-    return _names(table, key, (*PRESETS, OFF), "names of presets")
+    return _names(table, "levels", (*PRESETS, OFF), "names of presets")
 
 
 def _names(table: Table, key: str, known: Iterable[str], expected: str) -> tuple[str, ...]:

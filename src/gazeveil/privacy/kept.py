@@ -8,8 +8,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 
 SEEDED = "its noise came from a seed, and anyone who knows the seed can remove the noise"
-_SEEDED_BEFORE = "its noise came from a seed, and whoever knows the seed can take the noise away"
-"""The words of records that versions before 0.1.0 wrote."""
 
 
 def kept_promise(guarantee: Guarantee, noise: object) -> Guarantee:
@@ -22,4 +20,4 @@ def kept_promise(guarantee: Guarantee, noise: object) -> Guarantee:
 
 def is_seeded(guarantee: Guarantee) -> bool:
     """Return whether a guarantee was lost because the noise came from a seed."""
-    return isinstance(guarantee, Unproven) and not {SEEDED, _SEEDED_BEFORE}.isdisjoint(guarantee.reasons)
+    return isinstance(guarantee, Unproven) and SEEDED in guarantee.reasons

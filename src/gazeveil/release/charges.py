@@ -28,23 +28,13 @@ def check_charge(
     if not isinstance(receipt, dict):
         found.check("receipt", False, "the receipt is none")
         return
-    same = receipt.get("guarantee") == values.get("guarantee")
-    if values.get("version") != 1:
-        same = same and (receipt.get("charge_id"), receipt.get("time")) == (values.get("id"), values.get("date"))
+    stated = (values.get("guarantee"), values.get("id"), values.get("date"))
+    same = (receipt.get("guarantee"), receipt.get("charge_id"), receipt.get("time")) == stated
     found.check("receipt", same, "the receipt is for another release", "for this release")
     if ledger is None:
         found.unchecked("charge", "give --ledger to look it up")
         return
     _look_up(found, receipt, recipe_digest, ledger)
-
-
-def check_digest(found: Findings, digest: str, guarantee: Any, recipe_digest: str, ledger: Ledger | None) -> None:
-    """Look up a charge of which the record holds only the digest."""
-    if ledger is None:
-        found.unchecked("charge", "give --ledger to look it up")
-        return
-    receipt = {"digest": digest, "guarantee": guarantee}
-    _compare(found, receipt, recipe_digest, next((line for line in ledger.lines() if line.digest == digest), None))
 
 
 def _look_up(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, ledger: Ledger) -> None:

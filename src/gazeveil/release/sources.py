@@ -43,13 +43,6 @@ _ENTRIES = {
   year      = {2019},
   doi       = {10.1145/3314111.3319823}
 }""",
-    "ghazi2023": """@inproceedings{ghazi2023,
-  author    = {Ghazi, Badih and He, Junfeng and Kohlhoff, Kai and Kumar, Ravi and Manurangsi, Pasin
-               and Navalpakkam, Vidhya and Valliappan, Nachiappan},
-  title     = {Differentially Private Heatmaps},
-  booktitle = {Proceedings of the AAAI Conference on Artificial Intelligence},
-  year      = {2023}
-}""",
     "bozkir2021": """@article{bozkir2021,
   author  = {Bozkir, Efe and G{\\"u}nl{\\"u}, Onur and Fuhl, Wolfgang and Schaefer, Rafael F. and Kasneci, Enkelejda},
   title   = {Differential Privacy for Eye Tracking with Temporal Correlations},

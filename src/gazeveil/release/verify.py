@@ -4,8 +4,7 @@
 
 Without a ledger the folder alone is checked; with one, that it was charged, and that the ledger is no old copy. A
 record that was made anew by someone else can be whole too: a signature checked with a key that you know, or a
-ledger, shows who made it. Records of earlier versions are checked as far as they allow
-(`gazeveil.release.old_records`).
+ledger, shows who made it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.release import old_records, signing
+from gazeveil.release import signing
 from gazeveil.release.charges import check_charge
 from gazeveil.release.documents import parts_in
 from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
@@ -39,19 +38,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Outcome", "Verification", "verify"]
 
-SIDECAR = ".release.json"
-
 
 def verify(path: Path | str, ledger: Ledger | Path | str | None = None, key: Path | str | None = None) -> Verification:
     """Verify a release.
 
     Args:
-        path: The release's folder; for releases of earlier versions also the released file or its sidecar.
+        path: The release's folder, or the record in it.
         ledger: The ledger that was charged, or its address: the charge must be in it.
         key: A file with an Ed25519 public key (PEM): the record must be signed with it.
 
     Raises:
-        FileFormatError: If there is no record, or it cannot be read, or a newer version wrote it.
+        FileFormatError: If there is no record, or it cannot be read, or another version wrote it.
         LedgerError: If the ledger cannot be used.
     """
     if isinstance(ledger, Path | str):
@@ -60,37 +57,31 @@ def verify(path: Path | str, ledger: Ledger | Path | str | None = None, key: Pat
     public = None if key is None else signing.public_key(Path(key))
     record = record_of(Path(path))
     text, values = _read(record)
-    found = Findings()
-    found.check("format", True, "", f"{values.get('format', 'folder without a format')} {values.get('version', 1)}")
-    if values.get("format") == FORMAT and values.get("version") == VERSION:
-        _check_record(found, values, text, record.parent, ledger, public)
-    elif values.get("version", 1) == 1 and values.get("format") in (None, FORMAT, old_records.VEILED):
-        old_records.check(found, values, record, ledger)
-        _check_key(found, None, "", public)
-    else:
+    if (values.get("format"), values.get("version")) != (FORMAT, VERSION):
         raise FileFormatError(
             record,
-            expected=f"{FORMAT} version {VERSION} or earlier",
+            expected=f"{FORMAT} version {VERSION}",
             found=f"{values.get('format')} version {values.get('version')}",
-            hint="use the version of gazeveil that wrote it, or a newer one",
+            hint="use the version of gazeveil that wrote it",
         )
-    named = Path(path) if record.name != NAME else record.parent
-    return Verification(named, str(values.get("format", "")), int(values.get("version", 1)), tuple(found.found))
+    found = Findings()
+    found.check("format", True, "", f"{FORMAT} {VERSION}")
+    _check_record(found, values, text, record.parent, ledger, public)
+    return Verification(record.parent, FORMAT, VERSION, tuple(found.found))
 
 
 def record_of(path: Path) -> Path:
-    """Return where the record of a release is: in its folder, beside a released file, or the path itself.
+    """Return where the record of a release is: in its folder, or the path itself.
 
     Raises:
         FileFormatError: If there is none.
     """
-    beside = path.with_name(path.name + SIDECAR)
-    for place in (path / NAME, beside, path):
-        if place.is_file() and (place.name == NAME or place.name.endswith(SIDECAR)):
+    for place in (path / NAME, path):
+        if place.is_file() and place.name == NAME:
             return place
     raise FileFormatError(
         path,
-        expected=f"a release: a folder with a {NAME}, or a file with a {path.name}{SIDECAR} beside it",
+        expected=f"a release: a folder with a {NAME}",
         found="something else" if path.exists() else "nothing there",
     )
 

@@ -39,10 +39,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Room":
-        from gazeveil.renamed import renamed  # noqa: PLC0415
-
-        return renamed("gazeveil.samples", name, "gazeveil.samples", "Room3D")
     try:
         home = _HOME[name]
     except KeyError:

@@ -35,7 +35,7 @@ from gazeveil.types import FloatArray
 
 _SIDE = 32768
 PLANE = Screen(float(_SIDE), float(_SIDE))
-_RATE = 10.0
+RATE = 10.0
 """As many samples as there are tests; bursts have ten times as many."""
 _BLURS = 48
 _TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
@@ -198,26 +198,6 @@ class BySamples:
         return (_apart(outputs, second) - _apart(outputs, first)) * float(self.per_px)
 
 
-@dataclass(frozen=True, slots=True)
-class TestsAlone:
-    """What the tests of Kaleido as published lose: gaze half a radius within the threshold, or half a radius beyond."""
-
-    stays: float
-    stays_beyond: float
-    tests: int
-    words: str = "no publication in a window, half a radius within the threshold against half a radius beyond it"
-
-    def epsilon_at(self, delta: float) -> float:
-        """Return the loss of the event that none of this many tests leads to a publication, at its best length."""
-        found = [(self.stays**m - delta, self.stays_beyond**m) for m in range(1, self.tests + 1)]
-        return max([0.0, *(math.log(here / there) for here, there in found if here > there)]) * (1 - 1e-12)
-
-    def delta_at(self, epsilon: float) -> float:
-        """Return how much likelier that event is than ε allows."""
-        excess = [self.stays**m - math.exp(epsilon) * self.stays_beyond**m for m in range(1, self.tests + 1)]
-        return max(0.0, *excess) * (1 - 1e-12)
-
-
 @auditable("clock")
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
@@ -255,30 +235,11 @@ def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.
     return Subject(stream.run, stream.mechanism.guarantee, pairs_of(stream.mechanism), stream.log_ratio)
 
 
-@auditable("kaleido-as-published")
-def kaleido_as_published(
-    epsilon: float = 0.5,
-    window: float = 2.0,
-    radius: float = 60.0,
-    h: float = 2.0,
-    t_skip: float = 0.05,
-    l_thresh: float = 480.0,
-) -> Subject:
-    """Broken: Kaleido's algorithm 1, whose tests lose about a radius times what they are said to (K1 to K3)."""
-    options = {"h": h, "t_skip": t_skip, "rate_hz": _RATE, "l_thresh": l_thresh}
-    stream = Tested(made("kaleido-as-published", epsilon, window, radius, **options))
-    tests = math.ceil(Fraction(window) / Fraction(str(t_skip)))
-    beyond = 0.5 * math.exp(-radius / 2 * epsilon / (h * tests))
-    claim = GazeStreamDP(epsilon, window, radius)
-    exact = TestsAlone(1 - beyond, beyond, tests)
-    return Subject(stream.run, claim, pairs_of(stream.mechanism, min(window, 0.6), after=0.1), stream.log_ratio, exact)
-
-
 @auditable("clock-by-samples")
 def clock_by_samples(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Broken: a clock that counts samples instead of seconds, and overspends in a burst (K3)."""
-    stream = BySamples(Fraction(epsilon) / Fraction(radius) / ticks, round(window * _RATE / ticks) + 1)
-    recording = still_gaze(screen(_SIDE, _SIDE), window, _RATE, places=1)
+    stream = BySamples(Fraction(epsilon) / Fraction(radius) / ticks, round(window * RATE / ticks) + 1)
+    recording = still_gaze(screen(_SIDE, _SIDE), window, RATE, places=1)
     pairs = [
         _pair(pair, lambda there: np.arange(0, len(there.t), stream.every))
         for pair in window_pairs(recording, 0.0, window, radius)
@@ -310,7 +271,7 @@ def pairs_of(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.
     """Return streams as long as a window or shorter, moved by a step or a drift, on every clock."""
     seconds, radius = seconds or float(mechanism.window), float(mechanism.radius)
     moves = ("a step", "a slow drift")
-    still = still_gaze(screen(_SIDE, _SIDE), after + seconds + 1 / _RATE, _RATE, places=1)  # both ends of the window
+    still = still_gaze(screen(_SIDE, _SIDE), after + seconds + 1 / RATE, RATE, places=1)  # both ends of the window
     found = window_pairs(still, after, seconds, radius)
     return padded([_pair(pair, _slots(mechanism)) for pair in found if pair.words.startswith(moves)])
 
@@ -324,7 +285,7 @@ def pairs_with_a_gap(mechanism: StreamMechanism, *, after: bool = True) -> list[
     lengths = {"gaze lost within it": seconds} | ({"gaze lost after it": 3.0 * seconds} if after else {})
     pairs = []
     for words, length in lengths.items():
-        gaze = still_gaze(screen(_SIDE, _SIDE), length, _RATE, places=1)
+        gaze = still_gaze(screen(_SIDE, _SIDE), length, RATE, places=1)
         for pair in window_pairs(gaze, 0.0, seconds, radius):
             if pair.words.startswith("a step"):
                 made = _pair(pair, _slots(mechanism))

@@ -7,8 +7,7 @@ its algorithm. The paper takes the radius from the scene. Without a scene ours i
 1280 px wide, and in proportion on others; 2.25 and 11.25 degrees where gaze is in degrees.
 
 ``…-low`` and ``…-high`` are Wilson's strengths of section 4; its temporal downsampling was not used there, so
-``temporal-high`` is the strongest that it measured (K = 30), ``temporal-low`` is ours. Names that end in
-``-as-published`` also have the paper's bias (W4) and its start from zero (W2).
+``temporal-high`` is the strongest that it measured (K = 30), ``temporal-low`` is ours.
 """
 
 from __future__ import annotations
@@ -54,12 +53,8 @@ PRESETS: dict[str, Preset] = {
     "temporal-high": Preset("temporal", {"keep_every": 30}),
     "spatial-low": Preset("spatial", {"factor": 48.0}),
     "spatial-high": Preset("spatial", {"factor": 144.0}),
-    "spatial-low-as-published": Preset("spatial", {"factor": 48.0, "centred": False}),
-    "spatial-high-as-published": Preset("spatial", {"factor": 144.0, "centred": False}),
     "smoothing-low": Preset("smoothing", {"window": 50}),
     "smoothing-high": Preset("smoothing", {"window": 150}),
-    "smoothing-low-as-published": Preset("smoothing", {"window": 50, "start_with": "zeros"}),
-    "smoothing-high-as-published": Preset("smoothing", {"window": 150, "start_with": "zeros"}),
 }
 
 

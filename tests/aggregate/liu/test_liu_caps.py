@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, PrivateCap, lost_squares, optimal_cap
+from gazeveil.aggregate.liu import ObserverMaps, PrivateCap, lost_squares, optimal_cap
 from gazeveil.aggregate.liu.caps import powers_up_to
 from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
+from gazeveil.lab.as_published.liu_maps import GaussianAsPublished
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import PureDP, Unproven
 

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.liu import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
+from gazeveil.aggregate.liu import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.noisy import euclidean_sensitivity
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.geometry import screen
+from gazeveil.lab.as_published.liu_maps import GaussianAsPublished, LaplaceAsPublished
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 

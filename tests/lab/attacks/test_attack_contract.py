@@ -16,6 +16,7 @@ import pytest
 
 import gazeveil.lab.attacks.restoring
 from gazeveil.errors import InputError, MissingExtra, OptionError
+from gazeveil.lab import load
 from gazeveil.lab.attacks import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Screen
@@ -190,7 +191,8 @@ PROMISING = (
     "kaleido-as-published",
 )  # fmt: skip
 MEMBERS: dict[str, Any] = {"members": (veil_of("gaussian"), veil_of("smoothing"))}
-ALL_VEILS = [name for name in MECHANISMS.names() if name != "none"]
+load()
+ALL_VEILS = [name for name in MECHANISMS.names(unlisted=True) if name != "none"]
 
 
 @pytest.mark.parametrize("veil_name", ALL_VEILS)

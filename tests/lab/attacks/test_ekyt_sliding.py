@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model  # noqa: E402
 from gazeveil.lab.attacks.ekyt.network.embed import Ensemble  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.layers import RECEPTIVE_FIELD, Embedder  # noqa: E402
+from gazeveil.lab.attacks.ekyt.network.layers import Embedder  # noqa: E402
 from gazeveil.lab.attacks.ekyt.network.preprocess import Scale, windows  # noqa: E402
 from gazeveil.lab.attacks.ekyt.network.sliding import REACH, SHORTEST, sliding_averages  # noqa: E402
 
@@ -33,7 +33,7 @@ def worn(seed: int):
 
 def test_an_edge_is_felt_as_far_as_half_the_receptive_field() -> None:
     assert REACH == (1, 3, 7, 15, 31, 63, 127, 128)
-    assert 2 * REACH[-1] + 1 == RECEPTIVE_FIELD
+    assert 2 * REACH[-1] + 1 == 257
 
 
 @pytest.mark.parametrize(

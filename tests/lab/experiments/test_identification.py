@@ -11,7 +11,14 @@ import pytest
 
 from gazeveil.errors import InputError, OptionError, UnknownName
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
-from gazeveil.lab.experiments.wilson.identification import BOTH, EXPERIMENTS, chosen_on, identify, recogniser_of
+from gazeveil.lab.experiments.wilson.identification import (
+    EXPERIMENTS,
+    POSITION,
+    PUPIL,
+    chosen_on,
+    identify,
+    recogniser_of,
+)
 
 EXPERIMENT = replace(EXPERIMENTS["vr"], reference=("1", "2"), asked=("3",))
 PEOPLE = ("ann", "bob", "cy", "di")
@@ -110,7 +117,7 @@ def test_nobody_to_ask_about_says_so() -> None:
 
 
 def test_recognisers_are_made_by_name_with_what_they_may_see() -> None:
-    assert recogniser_of("lda", BOTH).sees == {"pupil", "position"}
+    assert recogniser_of("lda", POSITION | PUPIL).sees == {"pupil", "position"}
     with pytest.raises(UnknownName):
         recogniser_of("nonsense")
     with pytest.raises(OptionError, match="head"):

@@ -15,13 +15,13 @@ import pytest
 
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.errors import OptionError, UnknownName
-from gazeveil.features.datasets.k_same import KSame
-from gazeveil.features.mechanisms.steil_as_published import ExponentialAsPublished
 from gazeveil.geometry import headset
+from gazeveil.lab.as_published.steil_series import ExponentialAsPublished
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
+from gazeveil.lab.baselines.event_synth import EventSynth
+from gazeveil.lab.baselines.k_same import KSame
 from gazeveil.lab.experiments.identity_data import IdentitySet
 from gazeveil.lab.experiments.peers import _plots, features, naming, samples
-from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 
 PLANE = headset(50, 50)
@@ -139,13 +139,22 @@ def test_the_command_writes_numbers_and_a_picture(
 ) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("gazeveil.lab.experiments.peers.sets.simulated_people", lambda *_: four)
-    arguments = ["experiment", "peers", "--sets", "simulated", "--recognisers", "", "--peers", "none k-same-synth:k=2"]
+    arguments = [
+        "experiment",
+        "baselines",
+        "--sets",
+        "simulated",
+        "--recognisers",
+        "",
+        "--peers",
+        "none k-same-synth:k=2",
+    ]
     assert run([*arguments, "--out", str(tmp_path / "found"), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert [row["peer"] for row in told["gaze"]] == ["none", "k-same-synth:k=2"]
     assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["peers.json", "peers.png"]
     assert run(arguments) == EXIT_OK
     assert "what is left of gaze" in capsys.readouterr().out
-    assert run(["experiment", "peers", "--sets", "nobody"]) == EXIT_INPUT
-    missing = ["experiment", "peers", "--sets", "vr", "--data", str(tmp_path / "nothing")]
+    assert run(["experiment", "baselines", "--sets", "nobody"]) == EXIT_INPUT
+    missing = ["experiment", "baselines", "--sets", "vr", "--data", str(tmp_path / "nothing")]
     assert run(missing) == EXIT_INPUT

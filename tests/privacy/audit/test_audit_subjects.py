@@ -10,9 +10,9 @@ from fractions import Fraction
 import pytest
 
 from gazeveil.errors import OptionError, UnknownName
+from gazeveil.lab.audited import GaussianLoss
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit, build
 from gazeveil.privacy.audit.subject import about, options_of
-from gazeveil.privacy.audit.subjects.liu import GaussianLoss
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
 

@@ -51,6 +51,6 @@ def test_the_verdict_says_its_power() -> None:
 
 @pytest.mark.parametrize(("name", "method"), [("liu-as-published", "exact"), ("liu-random-selection", "sampling")])
 def test_what_is_computed_or_claims_nothing_has_no_power(name: str, method: str) -> None:
-    import gazeveil.aggregate.audited  # noqa: F401  (enters the subjects)
+    import gazeveil.lab.audited  # noqa: F401  (enters the subjects)
 
     assert audit(build(name), trials=400, seed=1, method=method).smallest_caught is None

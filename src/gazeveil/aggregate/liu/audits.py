@@ -16,9 +16,8 @@ from gazeveil.aggregate._repeated import Repeated, measured
 from gazeveil.aggregate.engine import ENGINES
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
-from gazeveil.aggregate.liu.counts import CountsAndLosses, ObserverMaps
+from gazeveil.aggregate.liu.counts import CountsAndLosses
 from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
@@ -61,19 +60,6 @@ class ChosenCaps:
         grid, engine = grid_of(self.mechanism.cells), Repeated(data, 1)
         rows = [self.mechanism.measure(grid, Corpus.of([]), noise, engine)[0] for _ in range(trials)]
         return np.array(rows, dtype=np.float64)[:, None]
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedSums:
-    """Runs the random selection of observers."""
-
-    mechanism: RandomSelection
-
-    def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
-        """Return the mean map of those who were drawn, one a row."""
-        maps = ObserverMaps.of_table(data)
-        rows = [maps.summed(times=self.mechanism.draw(noise)).total for _ in range(trials)]
-        return np.array(rows) / self.mechanism.selected
 
 
 def noisy_map_subject(mechanism: NoisyMap) -> Subject:
@@ -123,11 +109,3 @@ def _summed(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
     where = 100.0 * (np.array(cells, dtype=np.float64) % kernel.grid.columns) + 50.0
     gaze = Recording(np.arange(len(where)) / 10, where, np.full(len(where), 50.0), kernel.grid.geometry, "a", "scene")
     return ENGINES["local"]("local").sum_over_observers(Corpus.of([gaze]), kernel).total
-
-
-@auditable("liu-random-selection")
-def random_selection_subject(observers: int = 10, selected: int = 5, replacement: int = 0) -> Subject:
-    """Liu 2019, theorems 3.2 and 3.3: the map of a random selection, which guarantees nothing."""
-    mechanism = RandomSelection(observers, selected, bool(replacement))
-    pairs = tuple(observer_pairs(np.zeros((observers, 1), dtype=np.int64), cap=1))
-    return Subject(SelectedSums(mechanism).run, mechanism.guarantee, pairs)

@@ -10,20 +10,10 @@ from typing import Any, ClassVar
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
-from gazeveil.aggregate.liu.noisy import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
-from gazeveil.aggregate.maps import CountMap
+from gazeveil.aggregate.liu.noisy import NOISES, GaussianMap, NoisyMap
 from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, whole_number
 from gazeveil.geometry import Geometry
-
-NOISES: dict[str, type[NoisyMap]] = {
-    "gaussian": GaussianMap,
-    "gaussian-as-published": GaussianAsPublished,
-    "laplace": LaplaceMap,
-    "laplace-as-published": LaplaceAsPublished,
-}
-"""Which noise a map can get."""
 
 CAP_SHARE = Fraction(1, 10)
 """The part of ε that pays for a private choice of the cap."""
@@ -60,7 +50,7 @@ class LiuMap:
             if (value := getattr(self, name)) is not None:
                 fix(self, name, whole_number(value, name, at_least=1))
         if self.noise not in NOISES:
-            raise OptionError(f"there is no noise {self.noise!r}", hint=closest(self.noise, NOISES))
+            raise OptionError(f"there is no noise {self.noise!r}", hint=closest(self.noise, NOISES.names()))
         if self.delta is not None:
             if not self.is_gaussian:
                 raise OptionError(f"{self.noise} noise needs no delta", hint="leave it out, or use gaussian noise")
@@ -102,45 +92,3 @@ class LiuMap:
             "cap": "chosen privately" if self.cap is None else self.cap,
             "samples": self.samples,
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnprotectedLiuMap:
-    """What Liu 2019 shows not to protect: the mean map without noise, of everyone or of a random selection.
-
-    It guarantees nothing, and every release of it says so.
-
-    Attributes:
-        columns: How many cells across the screen.
-        rows: How many down.
-        cap: The most that one participant adds to a cell; None for no bound.
-        selected: How many participants are drawn; None for everyone.
-        replacement: Whether the same participant may be drawn again.
-    """
-
-    product: ClassVar[str] = "liu-map"
-
-    columns: int
-    rows: int
-    cap: int | None = None
-    selected: int | None = None
-    replacement: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("columns", "rows", "cap", "selected"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, whole_number(value, name, at_least=1))
-
-    def kernel_on(self, screen: Geometry) -> CountMap:
-        """Return what one participant adds."""
-        return CountMap(Grid(self.columns, self.rows, screen), self.cap)
-
-    def for_observers(self, number: int) -> NoiseFree | RandomSelection:
-        """Return how the map of this many participants is made."""
-        if self.selected is None:
-            return NoiseFree(number)
-        return RandomSelection(number, self.selected, self.replacement)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the mechanism and its parameters as plain values."""
-        return {"mechanism": "liu-map", "noise": "none", "columns": self.columns, "rows": self.rows, "cap": self.cap}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noise on a gaze map: the Gaussian and Laplace mechanisms of Liu 2019, corrected and as published.
+"""Noise on a gaze map: the Gaussian and Laplace mechanisms of Liu 2019, corrected.
 
 The sum of all observers' maps is in whole counts, so noise is added there, on a lattice and exactly; the mean map is
 that divided by n. One observer adds 0 to ``cap`` to each of ``cells`` cells, and at most ``samples`` in all where that
@@ -26,13 +26,13 @@ from gazeveil.aggregate.liu import levels
 from gazeveil.aggregate.liu.counts import FirstSamples
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError
-from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, in_digits, root_up, whole_number
+from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, root_up, whole_number
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, lattice_step
 from gazeveil.noise.lattice import LARGEST
-from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma, laplace_scale
-from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
-from gazeveil.privacy.liu import LiuNoise
+from gazeveil.privacy.calibrate import gaussian_sigma, laplace_scale
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
+from gazeveil.registry import Registry
 from gazeveil.types import FloatArray, IntArray, Tell, silent
 
 
@@ -157,6 +157,11 @@ class NoisyMap(ABC):
         """Return lattice values plus noise."""
 
 
+NOISES: Registry[type[NoisyMap]] = Registry("noise of a gaze map")
+"""Which noise a map can get."""
+
+
+@NOISES.register("gaussian")
 @dataclass(frozen=True, slots=True)
 class GaussianMap(NoisyMap):
     """Gaussian noise at the σ of the analytic Gaussian mechanism: (ε, δ), proven.
@@ -215,48 +220,7 @@ class GaussianMap(NoisyMap):
         return add_gaussian(noise, steps, self._spread, step)
 
 
-@dataclass(frozen=True, slots=True)
-class GaussianAsPublished(GaussianMap):
-    """Gaussian noise at the σ of theorem 3.4, whose proof does not hold (L1, L2).
-
-    Where that σ is large enough all the same, by the exact formula, the guarantee stands. Where it is not (few cells),
-    nothing is guaranteed, and the reason says what δ is true.
-    """
-
-    name: ClassVar[str] = "liu-gaussian-as-published"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is claimed if it is true, and nothing if it is not."""
-        if self.sound:
-            return ApproxDP(self._epsilon, self._delta)
-        return Unproven(
-            f"theorem 3.4 of Liu 2019 gives too little noise here (errata L1, L2, L3): δ is "
-            f"{in_digits(Fraction(self.true_delta))}, not {in_digits(self._delta)}"
-        )
-
-    @property
-    def sigma(self) -> float:
-        """The published standard deviation of the noise, in counts; it knows nothing of ``samples``."""
-        return self._published.sigma_gaussian() * self.observers
-
-    @property
-    def true_delta(self) -> float:
-        """The δ that this noise keeps at ε, rounded up."""
-        return gaussian_delta(self.sigma, self.sensitivity, self._epsilon)
-
-    @property
-    def sound(self) -> bool:
-        """Whether the noise keeps what is claimed."""
-        return Fraction(self.true_delta) <= self._delta
-
-    @property
-    def _published(self) -> LiuNoise:
-        return LiuNoise(
-            observers=self.observers, pixels=self.cells, cap=self.cap, epsilon=self._epsilon, delta=self._delta
-        )
-
-
+@NOISES.register("laplace")
 @dataclass(frozen=True, slots=True)
 class LaplaceMap(NoisyMap):
     """Laplace noise of scale Δ₁/ε: pure ε, proven. Δ₁ is mr counts, and at most 2T where T is enforced."""
@@ -290,18 +254,6 @@ class LaplaceMap(NoisyMap):
 
     def _noised(self, steps: IntArray, step: float, noise: NoiseSource) -> IntArray:
         return add_laplace(noise, steps, self._spread, step)
-
-
-@dataclass(frozen=True, slots=True)
-class LaplaceAsPublished(LaplaceMap):
-    """Laplace noise of theorem 3.5, which is right: scale mr/ε counts, whether or not ``samples`` are bounded."""
-
-    name: ClassVar[str] = "liu-laplace-as-published"
-
-    @property
-    def sensitivity(self) -> Fraction:
-        """How far one observer could move the sum in ℓ1 by filling every cell, in counts."""
-        return Fraction(self.cap * self.cells)
 
 
 def euclidean_sensitivity(cells: int, cap: int, samples: int | None = None) -> Fraction:

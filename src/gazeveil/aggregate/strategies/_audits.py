@@ -64,12 +64,6 @@ def heatmap_subject(name: str, observers: int, epsilon: float, delta: float, add
     return Subject(runner.run, strategy.guarantee, pairs_of(strategy.kernel(), relation), runner.log_ratio)
 
 
-@auditable("heatmap-histogram")
-def histogram_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, add_remove: int = 0) -> Subject:
-    """Coarse histograms of one length under Gaussian noise."""
-    return heatmap_subject("histogram", observers, epsilon, delta, add_remove)
-
-
 @auditable("heatmap-bumps")
 def bumps_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, add_remove: int = 0) -> Subject:
     """What bumps see of gaze, of one length, under Gaussian noise."""
@@ -99,14 +93,6 @@ def count_subject(epsilon: float = 1.0) -> Subject:
     claim = PureDP(epsilon, neighbours=Neighbours.ADD_REMOVE)
     pair = Pair(1000, 1001, "one participant more or less")  # so many that no count is cut at one
     return Subject(Counts(PrivateHeatmap(epsilon=exact(epsilon) / COUNT_SHARE)).run, claim, (pair,))
-
-
-@auditable("heatmap-hierarchical")
-def hierarchical_subject(
-    observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, add_remove: int = 0
-) -> Subject:
-    """Distributions of gaze on grids from coarse to fine, weighted by level, under Gaussian noise."""
-    return heatmap_subject("hierarchical", observers, epsilon, delta, add_remove)
 
 
 @auditable("heatmap-liu")

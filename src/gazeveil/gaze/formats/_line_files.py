@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How files that are no tables look when we write them: EyeLink's ASC, and JSON of glasses and browsers."""
+"""How EyeLink's ASC looks when we write it."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 
 import polars as pl
 
@@ -14,7 +12,6 @@ from gazeveil.errors import InputError
 from gazeveil.gaze.formats._event_files import AmongRows, with_known_numbers
 from gazeveil.gaze.formats._eyelink_lines import event_lines
 from gazeveil.gaze.formats._naming import Rule
-from gazeveil.gaze.formats._table_files import times_in
 from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, cannot_hold
 from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers
 from gazeveil.gaze.recording import Key
@@ -127,90 +124,3 @@ class EyeLinkFile(TextFile):
 
 def _any(piece: Piece) -> bool:
     return any(name.endswith("pupil") and piece.samples[name].count() for name in piece.samples.columns)
-
-
-class GlassesFile(TextFile):
-    """The ``gazedata.gz`` of Tobii Pro Glasses 3, in a folder for each participant: a line of JSON for each sample."""
-
-    format_name = "tobii-glasses"
-    ending = "/gazedata.gz"
-    units = (Unit.FRACTION,)
-    pupil_units = ("mm",)
-    labels = ("observer",)
-
-    def rows(self, piece: Piece) -> str:
-        """Return the lines; a sample without a point where gaze is lost."""
-        pupils = piece.pupils()
-        none = [None] * piece.samples.height
-        left, right = (pupils[side].to_list() if side in pupils else none for side in ("left", "right"))
-        lines = []
-        for t, x, y, *sizes in zip(*(piece.column(name) for name in ("t", "x", "y")), left, right, strict=True):
-            data: dict[str, object] = {} if x is None or y is None else {"gaze2d": [x, y]}
-            for side, size in zip(("left", "right"), sizes, strict=True):
-                if size is not None:
-                    data[f"eye{side}"] = {"pupildiameter": size}
-            lines.append(json.dumps({"type": "gaze", "timestamp": t, "data": data}))
-        return "\n".join([*lines, ""])
-
-    def beside(self, piece: Piece, *, is_first: bool) -> Mapping[str, str]:
-        """Return who wore the glasses, and that gaze is veiled: entries of the recording's meta folder."""
-        if not is_first:
-            return {}
-        about = {"meta/participant": json.dumps({"name": piece.key.observer}, ensure_ascii=False)}
-        note = {} if piece.veiled is None else {"meta/gazeveil": piece.veiled.sentence + "\n"}
-        return about | note
-
-
-class JsPsychFile(TextFile):
-    """jsPsych's data of one participant as JSON; each recording is a trial with gaze in pixels of the window."""
-
-    format_name = "jspsych-webgazer"
-    ending = ".json"
-    units = (Unit.PIXEL,)
-    pupil_units = ()
-    labels = ("observer", "stimulus", "trial")
-
-    def __init__(self, losses: Losses) -> None:
-        super().__init__(losses)
-        self._trials = 0
-        self._rows = 0
-
-    def begin(self, piece: Piece) -> str:
-        """Return the beginning of a trial."""
-        key = piece.key
-        if "<" in key.stimulus or key.stimulus.strip() != key.stimulus:
-            raise cannot_hold(self.format_name, "stimulus", key.stimulus)
-        if not piece.samples.height:
-            raise InputError(f"the recording {key} has no samples", hint="leave it out")
-        is_number = key.trial.isascii() and key.trial.isdigit() and str(int(key.trial)) == key.trial
-        trial = {
-            "trial_type": "gazeveil" if key.stimulus else "",
-            "trial_index": int(key.trial) if is_number else key.trial,
-            "subject_id": key.observer,
-            "stimulus": key.stimulus,
-            "window_width": piece.geometry.width_px,
-            "window_height": piece.geometry.height_px,
-            **({} if piece.veiled is None else {"veiled": piece.veiled.sentence}),
-        }
-        opening = ",\n" if self._trials else "[\n"
-        self._trials, self._rows = self._trials + 1, 0
-        return opening + json.dumps(trial, ensure_ascii=False)[:-1] + ', "webgazer_data": [\n'
-
-    def rows(self, piece: Piece) -> str:
-        """Return the samples."""
-        times = times_in(piece, "ms", self.losses)
-        lines = [
-            f'{{"x": {json.dumps(x)}, "y": {json.dumps(y)}, "t": {t}}}'
-            for t, x, y in zip(times, piece.column("x"), piece.column("y"), strict=True)
-        ]
-        before = ",\n" if self._rows and lines else ""
-        self._rows += len(lines)
-        return before + ",\n".join(lines)
-
-    def end(self) -> str:
-        """Return the end of the trial."""
-        return "\n]}"
-
-    def finish(self) -> str:
-        """Return the end of the list."""
-        return "\n]\n"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,6 @@ from gazeveil.errors import GeometryError, InputError
 from gazeveil.files import is_device, replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._samples import follows_from_eyes
-from gazeveil.gaze.formats._written_numbers import plain_numbers
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.veil_note import VeilNote
@@ -50,12 +49,7 @@ class Losses:
     def look_at(self, chunk: Chunk) -> None:
         """Note what a chunk holds and the format has no place for."""
         held = {
-            "stimulus": chunk.key.stimulus != "",
             "session": chunk.key.session != "1",
-            "trial": chunk.key.trial != "1",
-            "observer": True,
-            "pupil": "pupil" in chunk.samples.columns and chunk.samples["pupil"].count() > 0,
-            "eyes": bool({"left_x", "right_x"} & set(chunk.samples.columns)),
             "events": chunk.events.height > 0,
             "geometry": bool(set(chunk.geometry.to_dict()) - {"unit", "width_px", "height_px"}),
             "rate": chunk.rate_hz is not None,
@@ -80,7 +74,6 @@ class Piece:
     rate_hz: float | None
     pupil_unit: str
     veiled: VeilNote | None
-    begins: bool
     events: pl.DataFrame = field(default_factory=schema.no_events)
 
     def column(self, name: str) -> pl.Series:
@@ -94,19 +87,6 @@ class Piece:
         """The eyes whose own gaze is known."""
         return tuple(side for side in ("left", "right") if f"{side}_x" in self.samples.columns)
 
-    def said(self) -> pl.Series:
-        """Return a column of messages: that gaze is veiled, on the recording's first row."""
-        note = self.veiled.sentence if self.veiled is not None and self.begins else None
-        rest = max(0, self.samples.height - 1)
-        return pl.Series([note, *[None] * rest][: self.samples.height], dtype=pl.String)
-
-    def pupils(self) -> dict[str, pl.Series]:
-        """Return the pupils of the left and the right eye; one of both together stands for each."""
-        names = {side: f"{side}_pupil" for side in ("left", "right")}
-        if any(name in self.samples.columns for name in names.values()):
-            return {side: self.column(name) for side, name in names.items()}
-        return dict.fromkeys(names, self.column("pupil")) if "pupil" in self.samples.columns else {}
-
 
 class TextFile(ABC):
     """One file of a format while it is written.
@@ -115,27 +95,21 @@ class TextFile(ABC):
         format_name: The format.
         ending: What follows the participant in the names of files, one for each; nothing if one file holds all.
         units: What x and y may be; gaze in another unit is turned into the first. None: any.
-        pupil_units: What pupils may be; others are left out. None: any.
         labels: Which labels of recordings tell them apart in what is written.
         eyes_only: Whether files have the gaze of eyes and no other, if there are two.
         masks: Whether gaze that is not valid is left out.
         takes_lists: Whether files hold lists of fixations as well.
         takes_events: Whether files hold events.
-        holds: Of what there is one in a file, if there are many files.
-        says_who: Whether a file says itself who looked, whatever its name is.
     """
 
     format_name: ClassVar[str]
     ending: ClassVar[str] = ""
     units: ClassVar[tuple[Unit, ...] | None] = None
-    pupil_units: ClassVar[tuple[str, ...] | None] = None
     labels: ClassVar[tuple[str, ...]] = schema.KEYS
     eyes_only: ClassVar[bool] = False
     masks: ClassVar[bool] = True
     takes_lists: ClassVar[bool] = False
     takes_events: ClassVar[bool] = False
-    holds: ClassVar[str] = "participant"
-    says_who: ClassVar[bool] = False
 
     def __init__(self, losses: Losses) -> None:
         self.losses = losses
@@ -145,7 +119,7 @@ class TextFile(ABC):
         """Return the file that a recording goes to, below the folder; nothing if one file holds all."""
         if not cls.ending:
             return ""
-        return as_file_name(key.observer, dots=cls.says_who or cls.ending.startswith("/")) + cls.ending
+        return as_file_name(key.observer) + cls.ending
 
     def begin(self, piece: Piece) -> str:
         """Return what stands before a recording's samples."""
@@ -158,44 +132,6 @@ class TextFile(ABC):
     def end(self) -> str:
         """Return what stands after a recording's samples."""
         return ""
-
-    def finish(self) -> str:
-        """Return what stands at the end of the file."""
-        return ""
-
-    def beside(self, piece: Piece, *, is_first: bool) -> Mapping[str, str]:
-        """Return what is added to other files, by their place beside this one."""
-        return {}
-
-
-class TableFile(TextFile):
-    """A file that is a table. All rows have the columns of the first recording."""
-
-    delimiter: ClassVar[str] = ","
-    missing: ClassVar[str] = ""
-
-    def __init__(self, losses: Losses) -> None:
-        super().__init__(losses)
-        self._header: list[str] = []
-
-    @abstractmethod
-    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
-        """Return the samples as the format's columns, in their order; numbers may be text already."""
-
-    def rows(self, piece: Piece) -> str:
-        """Return the rows, after the header if they are the first."""
-        found = self.columns(piece)
-        begins = not self._header
-        self._header = self._header or list(found)
-        more = [name for name in found if name not in self._header]
-        if more:
-            raise InputError(
-                f"recording {piece.key} has columns that the first has not: {', '.join(more)}",
-                hint="name the recordings with most columns first, or write Parquet",
-            )
-        nothing = pl.Series([None] * piece.samples.height, dtype=pl.String)
-        frame = pl.DataFrame({name: plain_numbers(found.get(name, nothing)) for name in self._header})
-        return frame.write_csv(include_header=begins, separator=self.delimiter, null_value=self.missing)
 
 
 def write_files(chunks: Iterable[Chunk], path: Path, kind: type[TextFile], lost: Iterable[str]) -> tuple[str, ...]:
@@ -225,17 +161,6 @@ def write_files(chunks: Iterable[Chunk], path: Path, kind: type[TextFile], lost:
     return losses.in_words()
 
 
-class WritesFiles:
-    """A format that is written as files of one kind; ``file`` says how they look."""
-
-    lost: ClassVar[tuple[str, ...]]
-    file: ClassVar[type[TextFile]]
-
-    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
-        """Write all chunks as `write_files` does; return what is not in the files, one phrase each."""
-        return write_files(chunks, path, self.file, self.lost)
-
-
 def check_label(key: Key) -> None:
     """Refuse labels that a line of text cannot hold.
 
@@ -250,15 +175,15 @@ def check_label(key: Key) -> None:
             )
 
 
-def as_file_name(observer: str, *, dots: bool = False) -> str:
-    """Return the participant's label, which names a file or (with dots) a folder.
+def as_file_name(observer: str) -> str:
+    """Return the participant's label, which names a file.
 
     Raises:
         InputError: If it cannot be the name of a file, or would not be read back from it.
     """
     odd = any(letter in _NOT_IN_A_NAME or ord(letter) < ord(" ") for letter in observer)
     odd |= is_device(observer) or observer.strip(" .") != observer
-    if odd or ("." in observer and not dots) or len(observer) > _LONGEST_NAME:
+    if odd or "." in observer or len(observer) > _LONGEST_NAME:
         raise InputError(
             f"the participant {observer!r} cannot be the name of a file, which is where such files say who looked",
             hint="rename the participant, or write Parquet, CSV or BIDS, which hold any label",
@@ -295,26 +220,20 @@ class _Walk:
             chunk.need_samples(self._kind.format_name)
         self._losses.look_at(chunk)
         piece = _prepared(chunk, self._kind, self._losses, begins)
-        is_first = False
         if begins:
             self._end_recording()
             self._check(chunk.key)
-            is_first = self._open(piece)
+            self._open(piece)
             self._key = chunk.key
             self._write(self._files[self._place or ""].begin(piece))
         if piece.samples.height or piece.events.height or begins:
             self._write(self._files[self._place or ""].rows(piece))
-            self._write_beside(self._files[self._place or ""].beside(piece, is_first=is_first))
 
     def finish(self) -> None:
         """Write what ends the files."""
         self._end_recording()
         if not self._files:
             raise InputError("there is nothing to write: no recordings")
-        for place, file in self._files.items():
-            if text := file.finish():
-                self._turn_to(place)
-                self._write(text)
 
     def close(self) -> None:
         """Close the file that is open."""
@@ -341,20 +260,19 @@ class _Walk:
                 hint="convert them one by one (--stimulus, --session, --trial), or write Parquet, CSV or BIDS",
             )
 
-    def _open(self, piece: Piece) -> bool:
-        """Turn to the file that a recording goes to; whether it is a new one."""
+    def _open(self, piece: Piece) -> None:
+        """Turn to the file that a recording goes to."""
         place = self._kind.place(piece.key)
-        if place and self._path.suffix and "/" not in place and self._path.suffix == Path(place).suffix:
+        if place and self._path.suffix and self._path.suffix == Path(place).suffix:
             if self._files and self._single != place:
                 raise InputError(
-                    f"one {self._kind.format_name} file holds one {self._kind.holds}, found {piece.key} as well",
-                    hint=f"give --out the name of a folder: each {self._kind.holds} gets a file in it",
+                    f"one {self._kind.format_name} file holds one participant, found {piece.key} as well",
+                    hint="give --out the name of a folder: each participant gets a file in it",
                 )
-            if place != self._path.name and not self._kind.says_who:
+            if place != self._path.name:
                 self._losses.add("the participant: the file's name stands for it")
             self._single, place = place, ""
-        is_new = place not in self._files
-        if is_new:
+        if place not in self._files:
             if place.casefold() in self._taken:
                 raise InputError(
                     f"the files of two participants would be {place!r} but for capitals, which not every system minds",
@@ -363,14 +281,6 @@ class _Walk:
             self._taken.add(place.casefold())
             self._files[place] = self._kind(self._losses)
         self._turn_to(place)
-        return is_new
-
-    def _write_beside(self, texts: Mapping[str, str]) -> None:
-        for name, text in texts.items():
-            file = (self._target / (self._place or "")).parent / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("a", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
 
     def _turn_to(self, place: str) -> None:
         if place == self._place and self._stream is not None:
@@ -400,12 +310,6 @@ def _prepared(chunk: Chunk, kind: type[TextFile], losses: Losses, begins: bool) 
     samples = samples.with_columns(pl.col(pl.Float64).fill_nan(None))
     if kind.masks:
         samples = valid_only(samples)
-    if kind.pupil_units is not None and chunk.pupil_unit not in kind.pupil_units:
-        pupils = [name for name in samples.columns if name.endswith("pupil") and samples[name].count()]
-        if pupils and kind.pupil_units:
-            unit = chunk.pupil_unit or "a unit that is not stated"
-            losses.add(f"pupil sizes in {unit}: such files have them in {' or '.join(kind.pupil_units)}", int(begins))
-        samples = samples.drop([name for name in samples.columns if name.endswith("pupil")])
     geometry = chunk.geometry
     events = schema.event_table(chunk.events) if kind.takes_events else schema.no_events()
     if kind.units is not None and geometry.unit not in kind.units:
@@ -415,7 +319,7 @@ def _prepared(chunk: Chunk, kind: type[TextFile], losses: Losses, begins: bool) 
         losses.add(f"gaze in {chunk.geometry.unit}: it was turned into {geometry.unit}", int(begins))
     if kind.eyes_only and {"left_x", "right_x"} <= set(samples.columns) and not follows_from_eyes(samples):
         losses.add("the gaze of both eyes together, which is not their mean", int(begins))
-    return Piece(chunk.key, samples, geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled, begins, events)
+    return Piece(chunk.key, samples, geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled, events)
 
 
 def valid_only(samples: pl.DataFrame) -> pl.DataFrame:

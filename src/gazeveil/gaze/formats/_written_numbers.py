@@ -26,23 +26,6 @@ def plain_numbers(values: pl.Series) -> pl.Series:
     return text
 
 
-def scaled_times(seconds: FloatArray, per_second: float) -> tuple[pl.Series, int]:
-    """Return times in another unit as text that gives the same seconds when it is divided, whole where that is so.
-
-    Returns:
-        The text, and for how many times no number of that unit gives the same seconds: those are off in the last digit.
-    """
-    exact = seconds * per_second
-    whole = np.rint(exact)
-    best = np.where(whole / per_second == seconds, whole, exact)
-    for other in (np.nextafter(exact, -np.inf), np.nextafter(exact, np.inf)):
-        best = np.where((best / per_second != seconds) & (other / per_second == seconds), other, best)
-    is_whole = (best == np.rint(best)) & (np.abs(best) < _MOST)
-    text = plain_numbers(pl.Series(best))
-    short = pl.Series(np.where(is_whole, best, 0.0)).cast(pl.Int64).cast(pl.String)
-    return short.zip_with(pl.Series(is_whole), text), int((best / per_second != seconds).sum())
-
-
 def milliseconds(seconds: FloatArray) -> pl.Series:
     """Return times in milliseconds as text: the digits of the seconds, with the point moved by three places."""
     whole = np.rint(seconds * 1000.0)

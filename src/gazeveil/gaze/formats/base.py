@@ -12,9 +12,8 @@ A new vendor export is one new file in this package::
         def sniff(self, path: Path, head: bytes) -> bool: ...
         def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]: ...
 
-        no_writer = "why such files are not written, in one line"
-
-or, instead of the last line, ``lost`` and ``write`` as in `WritableFormat`.
+Trackers' files are read and not written: veiled gaze in such a file would pass for a recording. What is written has
+``lost`` and ``write`` as well (`WritableFormat`).
 
 Readers are generators that hold one chunk in memory, so files larger than memory stream through. They raise
 `FileFormatError` by way of ``report.bad(...)``, which counts instead of raising when the user asked to skip bad
@@ -219,7 +218,7 @@ class Format(Protocol):
     """What every format can do.
 
     Formats with a lower ``priority`` are asked first whether a file is theirs (default 0; the generic table, which
-    would claim any, has 10). A format that is only read says in ``no_writer`` why it is not written.
+    would claim any, has 10).
     """
 
     title: str
@@ -237,12 +236,7 @@ class Format(Protocol):
 
 LOSABLE: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "observer": "the participant",
-        "stimulus": "the stimulus",
         "session": "the session",
-        "trial": "the trial",
-        "pupil": "pupil sizes",
-        "eyes": "the gaze of single eyes",
         "events": "events",
         "geometry": "the screen's size and distance",
         "rate": "the stated sampling rate",
@@ -274,14 +268,16 @@ def writer_of(name: str) -> WritableFormat:
     """Return the format of this name, if it can be written.
 
     Raises:
-        InputError: If it can only be read, with the reason.
+        InputError: If it can only be read.
     """
     found = FORMATS[name]
     if isinstance(found, WritableFormat):
         return found
     writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
-    reason = getattr(found, "no_writer", "")
-    raise InputError(f"{name} can be read but not written{reason and f': {reason}'}", hint=f"write one of: {writable}")
+    raise InputError(
+        f"{name} can be read but not written: veiled gaze in it would pass for a recording",
+        hint=f"write one of: {writable}",
+    )
 
 
 def file_format(name: str) -> Callable[[type], type]:

@@ -15,7 +15,7 @@ whether pupils were recorded at all. Where a chunk must be handed on before that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,7 @@ from gazeveil.gaze.formats._eyelink_samples import BOTH_EYES, Shape, Unfit, read
 from gazeveil.gaze.formats._line_files import EyeLinkFile
 from gazeveil.gaze.formats._naming import may_be_named
 from gazeveil.gaze.formats._text import text_blocks
-from gazeveil.gaze.formats._writing import WritesFiles
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _LOOKS_LIKE_IT = re.compile(
@@ -47,13 +47,12 @@ _NO_EYE = 99
 
 
 @file_format("eyelink-asc")
-class EyeLinkAsc(WritesFiles):
+class EyeLinkAsc:
     """EyeLink recordings as text; blocks become trials, and the eyes may change from block to block."""
 
     title = "EyeLink ASC"
     suffixes = (".asc",)
     lost = ("session", "geometry")
-    file = EyeLinkFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -65,6 +64,10 @@ class EyeLinkAsc(WritesFiles):
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the file's blocks as trials, chunk by chunk."""
         yield from _Reading(path, options, report).chunks()
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant, with a block for each recording."""
+        return write_files(chunks, path, EyeLinkFile, self.lost)
 
 
 class _Reading:

@@ -63,7 +63,6 @@ class FixationsCsv:
 
     title = "List of fixations (CSV or TSV)"
     suffixes = (".csv", ".tsv", ".txt", ".xls")
-    no_writer = "the plain table holds lists of fixations, too; write csv"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has columns of fixations and none of samples."""

@@ -8,27 +8,22 @@ Time is in milliseconds, gaze in degrees. GazeBase marks lost samples (``val`` i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from gazeveil.errors import InputError
 from gazeveil.gaze.formats._columns import Columns, first_line
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import constant, times_in, veiled_column
-from gazeveil.gaze.formats._writing import Piece, TableFile, WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.recording import Key
-from gazeveil.geometry import Unit, headset
+from gazeveil.geometry import headset
 
 _NAME: Final = re.compile(
     r"S_(?P<round>\d)(?P<person>\d{3})_S(?P<session>\d)(?:_\d+)?_(?P<task>[A-Z][A-Z0-9]*)\.csv(?:\.gz)?"
 )
-_SESSION: Final = re.compile(r"round (\d) session (\d)", re.ASCII)
 _ALWAYS = {"n", "x", "y", "xT", "yT"}
 _EYES = {"lx", "ly", "rx", "ry"}
 
@@ -54,59 +49,12 @@ def parse_file_name(name: str) -> GazeBaseName | None:
     return found and GazeBaseName(int(found["round"]), found["person"], int(found["session"]), found["task"])
 
 
-class GazeBaseFile(TableFile):
-    """A recording as in GazeBase: times in ms, gaze in degrees. The targets are not known."""
-
-    format_name = "gazebase"
-    units = (Unit.DEGREE,)
-    labels = ("observer", "stimulus", "session")
-    missing = "NaN"
-    holds = "recording"
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One file for each recording; its labels are its name.
-
-        Raises:
-            InputError: If they are not those of such a name.
-        """
-        found = _SESSION.fullmatch(key.session)
-        name = f"S_{found[1]}{key.observer}_S{found[2]}_{key.stimulus}.csv" if found else ""
-        told = parse_file_name(name)
-        if told is None or (told.person, told.task) != (key.observer, key.stimulus) or not name.isascii():
-            raise InputError(
-                f"GazeBase says by the name of a file whose recording it is, and {key} cannot be one: the participant "
-                "has to be three digits, the stimulus a task in capitals (TEX), the session 'round 1 session 1'",
-                hint="rename them, or write Parquet, CSV or BIDS, which hold any label",
-            )
-        return name
-
-    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
-        """Return GazeBase's columns."""
-        self.losses.add("the screen's pixels", int(piece.begins and piece.geometry.width_px is not None))
-        lost = ~piece.column("valid").fill_null(False)
-        found = {
-            "n": times_in(piece, "ms", self.losses),
-            "x": piece.column("x"),
-            "y": piece.column("y"),
-            "val": lost.cast(pl.Int64),
-            **dict.fromkeys(("xT", "yT"), constant(piece, None)),
-        }
-        if "pupil" in piece.samples.columns:
-            sizes = piece.column("pupil")
-            self.losses.add("pupils of 0 or less, which stand for none", int((sizes <= 0).fill_null(False).sum()))
-            found["dP"] = sizes
-        return {**found, **veiled_column(piece)}
-
-
 @file_format("gazebase")
-class GazeBase(WritesFiles):
+class GazeBase:
     """One file is one recording; participant, session and task are in its name."""
 
     title = "GazeBase or GazeBaseVR recording"
     suffixes = (".csv",)
-    lost = ("trial", "eyes", "events", "geometry", "rate", "pupil_unit")
-    file = GazeBaseFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header is that of GazeBase or of GazeBaseVR."""

@@ -17,8 +17,6 @@ from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import GazepointFile
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -28,13 +26,11 @@ _GAZE = ("bpogx", "lpogx", "rpogx", "fpogx")
 
 
 @file_format("gazepoint-csv")
-class GazepointCsv(WritesFiles):
+class GazepointCsv:
     """One file is one user; time and fixation numbers begin anew with each media."""
 
     title = "Gazepoint Analysis CSV export"
     suffixes = (".csv",)
-    lost = ("session", "geometry", "rate")
-    file = GazepointFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Gazepoint's point-of-gaze columns and time, and the name is not that of a list."""

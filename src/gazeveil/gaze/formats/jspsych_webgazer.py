@@ -24,10 +24,8 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import Columns, first_line
 from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
-from gazeveil.gaze.formats._line_files import JsPsychFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._text import whole_text
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, screen
@@ -45,13 +43,11 @@ _IN_ORDER = itemgetter(*_COLUMNS)
 
 
 @file_format("jspsych-webgazer")
-class JsPsychWebGazer(WritesFiles):
+class JsPsychWebGazer:
     """One file is one participant's experiment; each trial with gaze is a recording."""
 
     title = "jsPsych data (JSON, CSV) with WebGazer"
     suffixes = (".json", ".csv")
-    lost = ("session", "pupil", "eyes", "events", "geometry", "rate")
-    file = JsPsychFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a JSON list of jsPsych's trials, or a table of them with gaze."""

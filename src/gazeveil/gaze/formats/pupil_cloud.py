@@ -21,12 +21,10 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import first_line, parse_name
 from gazeveil.gaze.formats._numbers import is_one_of
-from gazeveil.gaze.formats._pupil_files import PupilCloudFile
 from gazeveil.gaze.formats._runs import KeyRuns, from_tracker
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit, screen
 
@@ -36,7 +34,7 @@ SCENE_CAMERAS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 """Pixels of the scene cameras that gaze is mapped on."""
 
 RESOLUTION: Final = "scene_camera_resolution"
-"""What we say in ``info.json`` of a viewing plane that is no camera of Pupil Labs."""
+"""What ``info.json`` says of a viewing plane that is no camera of Pupil Labs."""
 
 PUPIL_TOLERANCE_S: Final = 0.003
 """Pupil sizes carry the times of the gaze they belong to; the tolerance covers rounding."""
@@ -48,13 +46,11 @@ _NANOSECONDS = 1e9
 
 
 @file_format("pupil-cloud")
-class PupilCloud(WritesFiles):
+class PupilCloud:
     """One folder is one recording; an enrichment's ``gaze.csv`` may hold several."""
 
     title = "Pupil Cloud download (Neon, Pupil Invisible)"
     suffixes = (".csv",)
-    lost = ("stimulus", "trial", "eyes", "geometry", "rate")
-    file = PupilCloudFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is Pupil Cloud's table of gaze, or a folder with one."""

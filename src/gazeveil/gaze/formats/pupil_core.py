@@ -13,12 +13,10 @@ import polars as pl
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import first_line, parse_name
-from gazeveil.gaze.formats._pupil_files import PupilCoreFile
 from gazeveil.gaze.formats._runs import from_tracker
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -32,13 +30,11 @@ _FILE = "gaze_positions.csv"
 
 
 @file_format("pupil-core")
-class PupilCore(WritesFiles):
+class PupilCore:
     """One export is one recording of one wearer."""
 
     title = "Pupil Core export"
     suffixes = (".csv",)
-    lost = ("stimulus", "session", "trial", "eyes", "geometry", "rate")
-    file = PupilCoreFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a table of gaze positions, or a folder with one."""

@@ -41,7 +41,6 @@ class PupilNative:
 
     title = "Neon or Pupil Invisible recording as on the phone"
     suffixes = (".raw",)
-    no_writer = "its binary files hold what the device alone knows; write pupil-cloud, which holds the same gaze"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a recording's folder, or its gaze."""

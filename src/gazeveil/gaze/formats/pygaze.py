@@ -19,7 +19,6 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._between import Between, Message
 from gazeveil.gaze.formats._columns import Columns, parse_name
-from gazeveil.gaze.formats._logged_files import PyGazeFile
 from gazeveil.gaze.formats._naming import namer, rules_of
 from gazeveil.gaze.formats._preamble import lines_before
 from gazeveil.gaze.formats._runs import Recorder
@@ -27,7 +26,6 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expe
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -64,13 +62,11 @@ _DISTANCE_CM = re.compile(r"distance between participant and display: *([\d.]+) 
 
 
 @file_format("pygaze")
-class PyGaze(WritesFiles):
+class PyGaze:
     """One file is one participant; each start of the recording is a trial."""
 
     title = "PyGaze log (Eye Tribe, Tobii)"
     suffixes = (".tsv", ".txt")
-    lost = ("stimulus", "session", "rate", "pupil_unit")
-    file = PyGazeFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:

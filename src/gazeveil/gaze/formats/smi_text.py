@@ -16,7 +16,6 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._between import Between, Message
-from gazeveil.gaze.formats._logged_files import SmiFile
 from gazeveil.gaze.formats._naming import a_name, media_in, namer, rules_of
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._preamble import lines_before, stated
@@ -35,7 +34,6 @@ from gazeveil.gaze.formats._smi_columns import (
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _MESSAGE = re.compile(rb"[^\t,;\n]*[\t,;]MSG[\t,;]")
@@ -44,13 +42,11 @@ _OF_EYES = {*_FIXATIONS, "saccade", "blink", "smooth pursuit", "undefined", *MIS
 
 
 @file_format("smi-text")
-class SmiText(WritesFiles):
+class SmiText:
     """A text export is one participant's; a raw data export may hold many. Each showing of a stimulus is a trial."""
 
     title = "SMI text (IDF Converter, BeGaze)"
     suffixes = (".txt", ".csv", ".tsv")
-    lost = ("session",)
-    file = SmiFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -16,8 +16,6 @@ from gazeveil.gaze.formats._naming import a_name, rules_of, usual_variable
 from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
 from gazeveil.gaze.formats._samples import combined, in_seconds
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import SrReportFile
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -28,13 +26,11 @@ _GAZE = {f"{theirs}gazex" for theirs in _EYES.values()}
 
 
 @file_format("sr-report")
-class SrReport(WritesFiles):
+class SrReport:
     """One row a sample; a report may hold many participants, whose trials are numbered."""
 
     title = "SR Research Data Viewer sample report"
     suffixes = (".txt", ".tsv", ".csv", ".xls")
-    lost = ("session", "geometry", "rate", "pupil_unit")
-    file = SrReportFile
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -20,11 +20,9 @@ import polars as pl
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._json_lines import Shaped, by_shape, json_blocks, json_lines, number_in, parse_json, point_in
-from gazeveil.gaze.formats._line_files import GlassesFile
 from gazeveil.gaze.formats._runs import as_messages
 from gazeveil.gaze.formats._samples import combined, completed
 from gazeveil.gaze.formats._text import TextBlock, read_head
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
@@ -43,13 +41,11 @@ _LINES_TO_LOOK_AT = 400
 
 
 @file_format("tobii-glasses")
-class TobiiGlasses(WritesFiles):
+class TobiiGlasses:
     """One file is one recording of one wearer."""
 
     title = "Tobii Pro Glasses 2 and 3 recording"
     suffixes = (".json", ".gz")
-    lost = ("stimulus", "session", "trial", "eyes", "events", "geometry", "rate")
-    file = GlassesFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether its lines are those of the glasses, or it is a folder with such a file."""

@@ -17,8 +17,6 @@ from gazeveil.gaze.formats._columns import Columns, header_words
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._table_files import TobiiSdkFile
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -30,13 +28,11 @@ _VALID, _NOT_VALID = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
 @file_format("tobii-sdk")
-class TobiiSdk(WritesFiles):
+class TobiiSdk:
     """One file is one recording."""
 
     title = "Tobii Pro SDK table"
     suffixes = (".csv", ".tsv")
-    lost = ("stimulus", "session", "trial", "events", "geometry", "rate")
-    file = TobiiSdkFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has the SDK's time and point on the display area."""

@@ -22,9 +22,7 @@ from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._table_files import TobiiTsvFile
 from gazeveil.gaze.formats._tobii_messages import Messages
-from gazeveil.gaze.formats._writing import WritesFiles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -44,13 +42,11 @@ _STUDIO_2_EVENTS = {"timestamp", "event", "eventkey"}
 
 
 @file_format("tobii-tsv")
-class TobiiTsv(WritesFiles):
+class TobiiTsv:
     """One export holds many participants and stimuli; each presentation of a stimulus is a trial."""
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
-    lost = ("geometry", "rate")
-    file = TobiiTsvFile
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""

@@ -43,7 +43,6 @@ class VarjoCsv:
 
     title = "Varjo gaze log"
     suffixes = (".csv",)
-    no_writer = "we keep the angles of its directions, not where in the headset they begin; write csv or bids"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Varjo's time and direction of gaze."""

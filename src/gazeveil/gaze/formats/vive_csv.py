@@ -92,7 +92,6 @@ class ViveCsv:
 
     title = "HTC Vive Pro Eye gaze log"
     suffixes = (".csv", ".txt")
-    no_writer = "which way its x grows follows from the positions of the eyes, which we do not keep; write csv or bids"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has a direction of an eye as one of the known programs calls it."""

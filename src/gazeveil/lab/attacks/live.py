@@ -24,6 +24,7 @@ import numpy as np
 from gazeveil.errors import GazeveilError
 from gazeveil.gaze.usual import usual
 from gazeveil.geometry import Geometry
+from gazeveil.lab import load
 from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.restoring.shared import Restoration
 from gazeveil.lab.attacks.restoring.undoing import noisy_part
@@ -34,6 +35,8 @@ from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import Screen, space_of
 from gazeveil.types import FloatArray
+
+load()
 
 Filter = InverseSmoothing | SpatialDither | SaccadeModel
 FILTERS: Final[tuple[Filter, ...]] = (InverseSmoothing(), SpatialDither(), SaccadeModel())

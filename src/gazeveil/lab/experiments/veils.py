@@ -9,10 +9,13 @@ from typing import Any, Final
 
 from gazeveil.errors import UnknownName, closest
 from gazeveil.geometry import Geometry
+from gazeveil.lab import load
+from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.presets import PRESETS, find_preset, preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import space_of
+
+load()
 
 NONE: Final = "none"
 _PROMISES: Final = ("lphu", "mpmu", "hplu")
@@ -34,7 +37,7 @@ VEILS: Final = (
 
 def veil_names() -> list[str]:
     """Return all names of mechanisms."""
-    return [NONE, *KALEIDO, *PRESETS, *MECHANISMS.names()]
+    return [NONE, *KALEIDO, *ALL_PRESETS, *MECHANISMS.names(unlisted=True)]
 
 
 def kind_of(name: str) -> type[SampleMechanism] | None:
@@ -47,8 +50,8 @@ def kind_of(name: str) -> type[SampleMechanism] | None:
         return None
     if name in KALEIDO:
         return MECHANISMS["kaleido"]
-    if name in PRESETS:
-        return MECHANISMS[PRESETS[name].mechanism]
+    if name in ALL_PRESETS:
+        return MECHANISMS[ALL_PRESETS[name].mechanism]
     if name in MECHANISMS:
         return MECHANISMS[name]
     raise UnknownName(f"no mechanism is called {name!r}", hint=closest(name, veil_names()))
@@ -73,6 +76,6 @@ def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None
         promise = preset(name.removeprefix("kaleido-"), space).to_dict()
         same = {part: promise[part] for part in ("epsilon", "window", "radius")}
         return from_recipe({"mechanism": kind.name, **same, **given}, space)
-    if name in PRESETS:
-        return find_preset(name).mechanism_in(space, **with_lengths(kind.name, given, space))
+    if name in ALL_PRESETS:
+        return ALL_PRESETS[name].mechanism_in(space, **with_lengths(kind.name, given, space))
     return from_recipe({"mechanism": name, **given}, space)

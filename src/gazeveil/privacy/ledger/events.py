@@ -97,8 +97,8 @@ class AllowanceSet(Event):
 
     Attributes:
         at: The account's time, in seconds since 1970; it never runs back.
-        carried: In the event that opens the account: what still counts of the day accounts of an earlier version, as
-            ``spent``, a list of [until when it paid for gaze, ε as text], and ``unproven``, a list of reasons.
+        carried: In the event that opens the account: what counts from the beginning, as ``spent``, a list of [until
+            when it paid for gaze, ε as text], and ``unproven``, a list of reasons. Empty where nothing does.
     """
 
     kind: ClassVar[str] = "allowance-set"

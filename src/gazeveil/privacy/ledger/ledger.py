@@ -35,7 +35,6 @@ from gazeveil.privacy.ledger.account import (
 from gazeveil.privacy.ledger.anchor import Loss, Notice, Watch
 from gazeveil.privacy.ledger.anchor import notice as default_notice
 from gazeveil.privacy.ledger.clock import Clock, LedgerTime
-from gazeveil.privacy.ledger.days import carried_over
 from gazeveil.privacy.ledger.events import (
     AccountClosed,
     AllowanceSet,
@@ -188,13 +187,11 @@ class Ledger:
     def _allow(self, dataset: str, allowance: GazeStreamDP, person: str, note: str) -> Account:
         with self._account(dataset, person, opening=True) as (held, tail, before):
             totals, at = self._time.rolled((dataset, person), before)
-            new = totals.rolling is None
             budget = totals.allowed(allowance)
-            if budget == totals.budget and not new:
+            if budget == totals.budget and totals.rolling is not None:
                 held.after = _standing(tail, totals)
                 return held.after
-            carried = carried_over(held.book.reader, dataset, person, budget, at) if new else {}
-            event = AllowanceSet(**_common(tail, budget, note=note), at=at, carried=carried)
+            event = AllowanceSet(**_common(tail, budget, note=note), at=at)
             return self._append(held, event, totals.after(event))
 
     @_asking_again

@@ -98,10 +98,5 @@ def _comes_back(until: int, window: Fraction) -> int:
     return -(-(until + math.ceil(window) + SLACK_S) // GRID_S)
 
 
-def counts_at(at: int, until: int, window: Fraction) -> bool:
-    """Whether a charge for gaze until a moment still counts at another."""
-    return _comes_back(until, window) * GRID_S > at
-
-
 def _sums(plain: Iterable[Iterable[int]]) -> Sums:
     return tuple((int(step), int(grains)) for step, grains in plain)

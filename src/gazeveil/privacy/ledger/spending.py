@@ -429,7 +429,7 @@ def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, F
 
 
 def _carried(carried: Mapping[str, Any], allowance: GazeStreamDP, at: int) -> tuple[Rolling, tuple[str, ...]]:
-    """Return what an account begins with: what the day accounts of an earlier version had spent."""
+    """Return what an account begins with."""
     try:
         rolling = Rolling(at)
         for until, epsilon in carried.get("spent", ()):

@@ -90,12 +90,6 @@ class Reader(ABC):
         found = self._tails("WHERE dataset = {mark} AND person = {mark}", dataset, person)
         return found[0] if found else None
 
-    def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
-        between = (beginning, beginning[:-1] + "!")  # the letter after a space
-        which = "WHERE dataset >= {mark} AND dataset < {mark} AND person = {mark} ORDER BY dataset"
-        return self._tails(which, *between, person)
-
     @abstractmethod
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""

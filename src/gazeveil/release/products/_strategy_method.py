@@ -40,7 +40,6 @@ def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, befo
             "dwork2014",
             "liu2019",
             *(() if radial else ("balle2018",)),
-            *(("ghazi2023",) if name == "hierarchical" else ()),
         ),
         audit=f"heatmap-{name}",
         samplers=("radial", "radial-calibration") if radial else ("lattice-gaussian", "analytic-gaussian"),
@@ -73,10 +72,5 @@ _VECTORS = {
         True,
     ),
     "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
-    "histogram": ("The map was coarsened to {columns} × {rows} cells and scaled to one length", False),
-    "hierarchical": (
-        "The map was taken on nested square grids after [@ghazi2023], each level with a public weight",
-        False,
-    ),
 }
 """What each strategy makes of one participant's map, and whether its numbers may be negative."""

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import OptionError
 from gazeveil.exact import Number
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.panel import noisy_lengths
@@ -45,9 +45,6 @@ AUDITED = frozenset(
         "features-dc-fpa",
         "features-efpa",
         "features-exponential",
-        "features-fpa-as-published",
-        "features-c-fpa-as-published",
-        "features-dc-fpa-as-published",
     }
 )
 """The mechanisms that are audit subjects."""
@@ -188,9 +185,6 @@ def prepare(
     raw = getattr(own, "raw", None)
     if raw is not None and raw.rules != series.settings.rules:
         raise OptionError("the mechanism hides raw gaze through other bins than those that are released")
-    rows = series.number * series.each
-    if getattr(own, "measures_people", False) and rows < 2:
-        raise InputError("as published, noise is as wide as participants differ: that takes at least two of them")
     found = SeriesMeasurement(study, made, series)
     if isinstance(found.guarantee, ApproxDP):
         check_delta(found.guarantee.delta, series.number)

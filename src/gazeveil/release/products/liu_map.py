@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A gaze map after Liu et al. 2019: the mean map of one stimulus with noise in each cell, corrected or as published.
-
-The unprotected maps that the paper compares with are released the same way, and say that they guarantee nothing.
-"""
+"""A gaze map after Liu et al. 2019: the mean map of one stimulus with noise in each cell."""
 
 from __future__ import annotations
 
@@ -19,9 +16,8 @@ import polars as pl
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
-from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, UnprotectedLiuMap
+from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap
 from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
-from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
@@ -56,8 +52,8 @@ class GazeMap:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _LiuMeasurement(OneStimulus):
-    """What noisy and unprotected maps share: how a map is written and shown."""
+class GazeMapMeasurement(OneStimulus):
+    """How a gaze map is written and shown."""
 
     product: ClassVar[str] = "liu-map"
     files: ClassVar[str] = "map.npz and map.parquet: the mean gaze map and the noise in it"
@@ -96,7 +92,7 @@ class _LiuMeasurement(OneStimulus):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LiuMapMeasurement(_LiuMeasurement):
+class LiuMapMeasurement(GazeMapMeasurement):
     """The gaze map of one stimulus, with noise."""
 
     mechanism: LiuMap
@@ -182,69 +178,27 @@ class LiuMapMeasurement(_LiuMeasurement):
         return made.map_with(cap) if isinstance(made, PrivateCap) else made
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class UnprotectedLiuMeasurement(_LiuMeasurement):
-    """The gaze map of one stimulus without noise: nothing is guaranteed."""
-
-    mechanism: UnprotectedLiuMap
-
-    @property
-    def made(self) -> NoiseFree | RandomSelection:
-        """Whose map it is, for this study."""
-        return self.mechanism.for_observers(self.number)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """None."""
-        return self.made.guarantee
-
-    def recipe(self) -> dict[str, Any]:
-        """Return mechanism and parameters as plain values."""
-        return {**self.mechanism.to_dict(), "stimulus": self.stimulus, "made": self.made.to_dict()}
-
-    def warnings(self) -> tuple[str, ...]:
-        """Warn that nothing is protected."""
-        return (f"nothing is protected: {self.made.guarantee.reason}",)
-
-    def method(self) -> Method:
-        """Return that nothing protects."""
-        made = self.made
-        whose = "all" if isinstance(made, NoiseFree) else f"{made.selected:,} randomly drawn"
-        sentence = (
-            f"The mean gaze map of {whose} participants on the stimulus “{self.stimulus}” was published without noise. "
-            "Nothing is protected [@liu2019]."
-        )
-        return Method(sentence=sentence, sources=("liu2019",))
-
-    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
-        """Return the mean map as it is."""
-        return self.made.measure(data.corpus, self.mechanism.kernel_on(self.shown.screen), noise, engine)
-
-    def decode(self, noisy: FloatArray) -> GazeMap:
-        """Return the mean map."""
-        return GazeMap(self.shaped(noisy), 0.0, self.mechanism.cap)
-
-    def summary(self, value: GazeMap) -> tuple[str, ...]:
-        """Say that nothing is protected."""
-        return self.warnings()
-
-
 @PRODUCTS.register(LiuMap.product)
-def prepare(study: Study, mechanism: LiuMap | UnprotectedLiuMap, stimulus: str | None = None) -> _LiuMeasurement:
+def prepare(study: Study, mechanism: LiuMap, stimulus: str | None = None) -> LiuMapMeasurement:
     """Plan the gaze map of one stimulus of a study."""
+    study, name = for_gaze_map(study, stimulus)
+    found = LiuMapMeasurement(study, mechanism, name)
+    made = found.made  # refuses a δ that guarantees nothing
+    for cap in made.candidates if isinstance(made, PrivateCap) else (made.cap,):
+        found._map_with(cap).check()
+    return found
+
+
+def for_gaze_map(study: Study, stimulus: str | None) -> tuple[Study, str]:
+    """Return the study with the sizes that a gaze map needs, and its stimulus.
+
+    Raises:
+        OptionError: If the number of participants is a secret.
+    """
     if study.participants.secret:
         raise OptionError(
             "Liu's gaze maps are for a public number of participants, and this study keeps it secret",
             hint="use PrivateHeatmap, which can count participants privately",
         )
     name = one_stimulus(study, stimulus, "gaze map")
-    study = with_usual_sizes(study, [name], partial(Grid, 1, 1))
-    if isinstance(mechanism, UnprotectedLiuMap):
-        unprotected = UnprotectedLiuMeasurement(study, mechanism, name)
-        unprotected.recipe()  # refuses a selection that cannot be
-        return unprotected
-    found = LiuMapMeasurement(study, mechanism, name)
-    made = found.made  # refuses a δ that guarantees nothing
-    for cap in made.candidates if isinstance(made, PrivateCap) else (made.cap,):
-        found._map_with(cap).check()
-    return found
+    return with_usual_sizes(study, [name], partial(Grid, 1, 1)), name

@@ -55,9 +55,7 @@ CORPUS = "parquet"
 WHOLE = (CORPUS, "csv", "bids")
 """The formats that hold all recordings of any study: writing must not fail after the charge."""
 
-AUDITED = frozenset(
-    {"absorption", "clock", "distribution", "held-ticks", "kaleido", "kaleido-as-published", "sparse-vector"}
-)
+AUDITED = frozenset({"absorption", "clock", "distribution", "held-ticks", "kaleido", "sparse-vector"})
 """The mechanisms that are audit subjects under their own names."""
 
 _WILSON = {"gaussian", "temporal", "spatial", "smoothing"}

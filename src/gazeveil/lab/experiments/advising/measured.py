@@ -18,9 +18,12 @@ from typing import Any, Final
 import polars as pl
 
 from gazeveil.errors import GazeveilError
+from gazeveil.lab import load
 from gazeveil.lab.experiments.advising.advice import Harm, Success, Use
 from gazeveil.samples.identification import Identification, levels_apart
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
+
+load()
 
 NONE: Final = "none"
 _SAME: Final = 1e-9

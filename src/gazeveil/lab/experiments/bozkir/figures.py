@@ -19,12 +19,12 @@ import numpy as np
 from gazeveil.features.declared import declared_ranges
 from gazeveil.features.extract import extract_corpus
 from gazeveil.features.learning import learn
-from gazeveil.features.mechanisms.as_published import AsPublished, LaplaceAsPublished, best_kept
 from gazeveil.features.names import INFORMATIVE
 from gazeveil.features.panel import panel_of
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.lab.as_published.bozkir_series import AsPublished, LaplaceAsPublished, best_kept
 from gazeveil.lab.experiments.bozkir.classes import Accuracy, identify, leave_one_person_out
 from gazeveil.lab.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
 from gazeveil.lab.utility.series import correlated_factor, correlation_over_time, nmse, range_error

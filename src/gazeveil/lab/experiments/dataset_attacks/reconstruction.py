@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu import UnprotectedLiuMap
 from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.render import render
 from gazeveil.errors import OptionError
@@ -31,6 +30,7 @@ from gazeveil.lab.attacks.aggregates.reconstruction import (
     likeliest_right,
 )
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people
+from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.experiments.dataset_attacks import worlds
 from gazeveil.lab.utility.maps import correlation
 from gazeveil.lab.utility.scanpaths.baselines import mean_of_finite

@@ -22,7 +22,7 @@ import numpy as np
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.statistics import VisitOrder
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu import LiuMap, UnprotectedLiuMap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.errors import OptionError, closest
 from gazeveil.features.extract import extract_corpus
 from gazeveil.features.group import GroupSeries
@@ -35,6 +35,7 @@ from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import PLANE
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee

@@ -17,7 +17,7 @@ import numpy as np
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu import LiuMap, UnprotectedLiuMap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import Task
@@ -25,6 +25,7 @@ from gazeveil.errors import InputError
 from gazeveil.exact import probability
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.datasets.osie import OSIE_FILE
 from gazeveil.lab.experiments.grid.contract import Source
 from gazeveil.lab.experiments.scanpaths.data import OSIE_FOLDER, osie

@@ -12,12 +12,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.lab import load
 from gazeveil.lab.experiments.stream_grid import Run, Setting
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space
 from gazeveil.types import FloatArray
+
+load()
 
 _PUBLISHED_THRESHOLD_PX = 200.0
 """How far gaze must move to be published; the paper gives no number (erratum K7), the study chose this one."""

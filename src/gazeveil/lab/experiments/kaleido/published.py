@@ -13,15 +13,16 @@ from typing import Any, Final
 
 from gazeveil.errors import UnknownName
 from gazeveil.geometry import Geometry
+from gazeveil.lab.as_published.kaleido_stream import KaleidoAsPublished
 from gazeveil.lab.experiments.veils import veil
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import LARGE, PER_DEGREE, SMALL
 from gazeveil.samples.space import Screen
 from gazeveil.types import FloatArray
 
-PUBLISHED: Final = "kaleido-as-published"
+PUBLISHED: Final = KaleidoAsPublished.name
 _RADII: Final = {"small": SMALL, "large": LARGE}
 _THRESHOLD_PX: Final = 200.0
 
@@ -73,7 +74,7 @@ def published(epsilon: str, window: str, radius: str, plane: Geometry, rate_hz: 
         "rate_hz": round(rate_hz),
     }
     screen = Screen((right - left) * PER_DEGREE, (bottom - top) * PER_DEGREE)
-    return InPixels(MECHANISMS[PUBLISHED](screen, **parameters), (left, top))
+    return InPixels(KaleidoAsPublished(screen, **parameters), (left, top))
 
 
 def veil_or_published(name: str, plane: Geometry, rate_hz: float = 100.0) -> SampleMechanism | InPixels | None:

@@ -27,9 +27,7 @@ import numpy as np
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import (
-    GaussianAsPublished,
     GaussianMap,
-    LaplaceAsPublished,
     LaplaceMap,
     NoisyMap,
     ObserverMaps,
@@ -40,6 +38,7 @@ from gazeveil.aggregate.render import render
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 from gazeveil.geometry import screen
+from gazeveil.lab.as_published.liu_maps import GaussianAsPublished, LaplaceAsPublished
 from gazeveil.lab.utility.maps import Spread
 from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.pictures import canvas

@@ -27,8 +27,8 @@ from gazeveil.features.extract import extract_corpus
 from gazeveil.features.panel import panel_of
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.table import FeatureTable
-from gazeveil.features.whole import DatasetSeries
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.lab.baselines.k_same import DatasetSeries
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_PUPIL
 from gazeveil.lab.experiments.bozkir.classes import EVERY, identify, leave_one_person_out
 from gazeveil.lab.experiments.feature_people import CHOSEN

@@ -9,12 +9,15 @@ from typing import Any, TypeVar
 
 from gazeveil.errors import OptionError, UnknownName, closest
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
-from gazeveil.features.whole import DATASET_SERIES, DatasetSeries
 from gazeveil.geometry import Geometry
+from gazeveil.lab import load
+from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
+from gazeveil.lab.baselines.k_same import DATASET_SERIES, DatasetSeries
+from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of
-from gazeveil.samples.whole import DATASET_MECHANISMS, DatasetMechanism
+
+load()
 
 Made = TypeVar("Made")
 
@@ -59,11 +62,11 @@ def sample_peer(text: str, plane: Geometry) -> DatasetMechanism | SampleMechanis
         return None
     if name in DATASET_MECHANISMS:
         return _made(DATASET_MECHANISMS[name], name, options)
-    if name in PRESETS:
+    if name in ALL_PRESETS:
         return preset(name, space_of(plane), **options)
     if name in MECHANISMS:
         return _made(MECHANISMS[name], name, {"space": space_of(plane), **options})
-    known = (*DATASET_MECHANISMS.names(), *MECHANISMS.names(), *PRESETS)
+    known = (*DATASET_MECHANISMS.names(), *MECHANISMS.names(unlisted=True), *ALL_PRESETS)
     raise UnknownName(f"no baseline or mechanism is called {name!r}", hint=closest(name, known))
 
 

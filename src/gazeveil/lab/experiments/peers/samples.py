@@ -23,13 +23,13 @@ from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import Prepared, Recogniser, Trial
 from gazeveil.lab.attacks.judging.judge import Judge, Stage
 from gazeveil.lab.attacks.trials import without_pupil
+from gazeveil.lab.baselines.event_synth import EventSynth
+from gazeveil.lab.baselines.recordings_together import DatasetMechanism
 from gazeveil.lab.experiments.identity_data import IdentitySet
 from gazeveil.lab.experiments.peers.naming import SAMPLE_PEERS, sample_peer
 from gazeveil.lab.utility.streams.pair import METRICS, Pair
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.whole import DatasetMechanism
 from gazeveil.types import PlainRow, Tell, silent
 
 Interval = tuple[float, float]

@@ -17,12 +17,15 @@ from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import dwell
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, prior_of_task
-from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.engines.adding import add_up
+from gazeveil.lab import load
+from gazeveil.lab.baselines.histogram import Histogram
 from gazeveil.lab.experiments.usefulness._heatmap_recipe import recipe
 from gazeveil.noise import NoiseSource
 from gazeveil.types import FloatArray, IntArray
+
+load()
 
 People = Sequence[Columns]
 Way = Callable[[People, Task, NoiseSource], FloatArray]

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gazeveil.errors import OptionError
+from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
 from gazeveil.lab.experiments.stream_data import StreamSet
 from gazeveil.lab.utility.streams import VeilError, veil_error
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of
 from gazeveil.types import Tell
 
@@ -48,7 +48,7 @@ class PresetError:
 
 def compare(
     sets: Sequence[StreamSet],
-    presets: Sequence[str] = tuple(PRESETS),
+    presets: Sequence[str] = tuple(ALL_PRESETS),
     *,
     repeats: int = 1,
     seed: int = 1,

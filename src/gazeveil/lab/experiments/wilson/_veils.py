@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry
+from gazeveil.lab.as_published.wilson_presets import preset
 from gazeveil.lab.experiments.veils import veil as any_veil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.presets import preset
 from gazeveil.samples.recipe import from_recipe
 from gazeveil.samples.space import Space, Sphere, space_of
 

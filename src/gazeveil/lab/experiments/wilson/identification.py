@@ -35,7 +35,6 @@ DRAWS: Final = 2000
 NOTHING: Final[frozenset[str]] = frozenset()
 POSITION: Final = frozenset({"position"})
 PUPIL: Final = frozenset({"pupil"})
-BOTH: Final = POSITION | PUPIL
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,6 @@ KERNEL: Final = 3
 DILATIONS: Final = (1, 2, 4, 8, 16, 32, 64, 1)
 CHANNELS_OUT: Final = CHANNELS_IN + FILTERS * len(DILATIONS)
 EMBEDDING: Final = 128
-RECEPTIVE_FIELD: Final = 1 + (KERNEL - 1) * sum(DILATIONS)
 
 MakeBlock = Callable[[], Any]
 """Makes a module from (n, 2, samples) to (n, 258) whose parameters have the names above."""

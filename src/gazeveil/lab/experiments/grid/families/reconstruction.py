@@ -16,8 +16,8 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu import UnprotectedLiuMap
 from gazeveil.lab.attacks.aggregates.reconstruction import left_over_of_selection
+from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.experiments.dataset_attacks.reconstruction import (
     as_heatmap,
     own_numbers,

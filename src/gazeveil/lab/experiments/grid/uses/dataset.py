@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS
 from gazeveil.lab.experiments.grid.contract import USES, Protected, Wanted, check_options
 from gazeveil.lab.experiments.grid.gaze_data import GazeData
 from gazeveil.lab.experiments.grid.uses.live import Live
-from gazeveil.samples.whole import DATASET_MECHANISMS
 
 
 class Dataset(Live):

@@ -15,10 +15,13 @@ from gazeveil.errors import UnknownName, closest
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.features.whole import DATASET_SERIES
+from gazeveil.lab import load
+from gazeveil.lab.baselines.k_same import DATASET_SERIES
 from gazeveil.lab.experiments.grid import series_data
 from gazeveil.lab.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.lab.experiments.grid.series_data import SeriesData
+
+load()
 
 
 class Features(Use):
@@ -33,7 +36,7 @@ class Features(Use):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
-        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(), *DATASET_SERIES.names()]
+        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(unlisted=True), *DATASET_SERIES.names()]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""

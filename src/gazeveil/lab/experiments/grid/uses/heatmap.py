@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.mechanism import NOISES, LiuMap
+from gazeveil.aggregate.liu.mechanism import LiuMap
+from gazeveil.aggregate.liu.noisy import NOISES
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.errors import UnknownName, closest
+from gazeveil.lab import load
+from gazeveil.lab.baselines import unprotected_maps
 from gazeveil.lab.experiments.grid import map_data
 from gazeveil.lab.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.lab.experiments.grid.map_data import MapData
 from gazeveil.release.products import heatmap, liu_map
 
+load()
+
 SELECTION: Final = "random-selection"
-_LIU: Final = {f"liu-{noise}": noise for noise in NOISES}
+_LIU: Final = {f"liu-{noise}": noise for noise in NOISES.names(unlisted=True)}
 
 
 class Heatmaps(Use):
@@ -33,14 +38,14 @@ class Heatmaps(Use):
 
     def mechanisms(self) -> list[str]:
         """Return the names of ways to make a map."""
-        return [NONE, SELECTION, "heatmap", *STRATEGIES.names(), *_LIU]
+        return [NONE, SELECTION, "heatmap", *STRATEGIES.names(unlisted=True), *_LIU]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a map is made of."""
         name = wanted.name
         if name in (NONE, SELECTION):
             check_options(name, wanted.parameters, ("selected",) if name == SELECTION else ())
-            return (LiuMap, liu_map)
+            return (unprotected_maps, liu_map)
         if name in _LIU:
             check_options(name, wanted.parameters, [one.name for one in fields(LiuMap) if one.name != "noise"])
             return (LiuMap, NOISES[_LIU[name]], liu_map)
