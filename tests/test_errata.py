@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from gazeveil.cli.audit import find_subjects
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit import SUBJECTS
 from tests.recipes import ROOT
 

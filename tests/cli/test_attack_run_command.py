@@ -13,10 +13,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.cli import _attack_run
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.lab.attacks import Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
+from gazeveil.lab.commands import attack
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from tests.lab.attacks.windows import windows
 
 
@@ -39,7 +40,7 @@ class Speeds(Recogniser):
 
 @pytest.fixture
 def speeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_attack_run, "_recogniser", lambda *_: Speeds())
+    monkeypatch.setattr(attack, "_recogniser", lambda *_: Speeds())
 
 
 @pytest.mark.usefixtures("speeds")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.cli.main import run
+from gazeveil.terminal.printing import EXIT_OK
 
 MARKS = {
     "bash": "complete -o default -F",

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import silent
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import gazeveil.cli
+import gazeveil.lab.commands
 from gazeveil.aggregate.aoi import STATISTICS
 from gazeveil.aggregate.map_view import MAP_VIEWS
 from gazeveil.aggregate.strategy import STRATEGIES
-from gazeveil.cli import _choices, _lists, ledger
+from gazeveil.cli import _choices, _program, ledger
 from gazeveil.cli._catalogue import GROUPS
-from gazeveil.cli._experiment_forecast import PRODUCTS
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, EXIT_USAGE, run
+from gazeveil.cli.main import run
 from gazeveil.cli.plan import _PLANNERS
 from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.series import SERIES_MECHANISMS
@@ -27,6 +27,7 @@ from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gaze.events import DETECTORS
 from gazeveil.gaze.formats.base import FORMATS, WritableFormat
 from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
+from gazeveil.lab.commands._usefulness import PRODUCTS
 from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
 from gazeveil.privacy.ledger import DEFAULT
@@ -36,6 +37,7 @@ from gazeveil.samples.mechanisms.edge import RULES
 from gazeveil.samples.presets import PRESETS
 from gazeveil.scene.finder import FINDERS
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_USAGE
 from gazeveil.unit import Unit
 from tests.commandline import commands, leaves
 
@@ -46,7 +48,7 @@ LOADS_EVERYTHING = """
 import sys
 from gazeveil.cli.main import run
 from gazeveil.cli._catalogue import GROUPS
-from gazeveil.cli._lists import Later
+from gazeveil.cli._program import Later
 assert run(["--help"]) == 0
 for group in GROUPS:
     for entry in group.entries:
@@ -64,7 +66,8 @@ def test_help_imports_nothing_that_takes_long() -> None:
 
 
 def test_every_command_file_is_in_one_group() -> None:
-    files = {path.stem for path in Path(gazeveil.cli.__path__[0]).glob("*.py")}
+    places = (gazeveil.cli, gazeveil.lab.commands)
+    files = [path.stem for place in places for path in Path(place.__path__[0]).glob("*.py")]
     named = [entry.name for _, entry in ENTRIES]
     assert sorted(named) == sorted(name for name in files if not name.startswith("_") and name != "main")
 
@@ -105,11 +108,11 @@ def test_commands_answer_with_their_group_and_without(capsys: pytest.CaptureFixt
 
 
 def test_old_names_are_not_listed_and_work() -> None:
-    program = _lists.Program(name="gazeveil")
+    program = _program.Program(name="gazeveil")
     for group, entry in ENTRIES:
         assert program.commands[entry.name].hidden == (not entry.everyday)
         inside = program.commands[group.name]
-        assert isinstance(inside, _lists.GroupList)
+        assert isinstance(inside, _program.GroupList)
         assert entry.name in inside.commands
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "lund2013"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the hand-labelled data are not here")

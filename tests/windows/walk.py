@@ -156,7 +156,7 @@ def _gaze(port: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Walk, and print what was seen."""
-    from gazeveil.cli._output import speak_every_letter
+    from gazeveil.terminal.printing import speak_every_letter
 
     speak_every_letter()
     forbidden()

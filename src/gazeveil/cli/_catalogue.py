@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command in its group, with the line that lists it: what ``gazeveil --help`` shows without importing a command.
 
-A command is a file ``gazeveil/cli/NAME.py`` with a ``typer.Typer`` called ``app``. It is typed with its group
-(``gazeveil judge audit``); everyday commands are also typed without (``gazeveil heatmap``).
+A command is a file ``gazeveil/cli/NAME.py``, or ``gazeveil/lab/commands/NAME.py``, with a ``typer.Typer`` called
+``app``. It is typed with its group (``gazeveil judge audit``); everyday commands are typed without
+(``gazeveil heatmap``).
 """
 
 from __future__ import annotations
@@ -14,11 +15,17 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A command in a list: its name, the first sentence of its own help, and whether it is for every day."""
+    """A command in a list: its name, the first sentence of its own help, whether it is for every day, and the lab's."""
 
     name: str
     words: str
     everyday: bool = False
+    lab: bool = False
+
+    @property
+    def module(self) -> str:
+        """The file of the command."""
+        return f"gazeveil.lab.commands.{self.name}" if self.lab else f"gazeveil.cli.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +104,16 @@ GROUPS: Final = (
                 "Recommend a mechanism and a level, with expected use and expected attack; spends nothing, "
                 "reads no data.",
                 everyday=True,
+                lab=True,
             ),
-            Entry("attack", "Try to identify participants from protected gaze.", everyday=True),
-            Entry("audit", "Test a mechanism's guarantee: look for a violation."),
-            Entry("experiment", "Measure how useful releases are, beside other methods."),
-            Entry("reproduce", "Repeat the measurements of a paper, beside its numbers."),
+            Entry("attack", "Try to identify participants from protected gaze.", everyday=True, lab=True),
+            Entry("audit", "Test a mechanism's guarantee: look for a violation.", lab=True),
+            Entry("experiment", "Measure how useful releases are, beside other methods.", lab=True),
+            Entry("reproduce", "Repeat the measurements of a paper, beside its numbers.", lab=True),
             Entry(
                 "userstudy",
                 "Run user studies of mechanisms: a game, forms, simulated players, tests, power.",
+                lab=True,
             ),
         ),
     ),
@@ -113,7 +122,7 @@ GROUPS: Final = (
         "Tools",
         "Try gazeveil out, check the installation, compute noise, complete commands in the shell.",
         (
-            Entry("demo", "Simulate a small study and write a report with pictures.", everyday=True),
+            Entry("demo", "Simulate a small study and write a report with pictures.", everyday=True, lab=True),
             Entry(
                 "doctor",
                 "Check the installation: extras, ports, trackers here, a policy, and ways round the gateway.",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._door import Door, Epsilon, releases
-from gazeveil.cli._output import command_app
+from gazeveil.cli._releasing import Door, Epsilon, releases
 from gazeveil.errors import OptionError
+from gazeveil.terminal.printing import command_app
 
 if TYPE_CHECKING:
     from gazeveil.gaze.aoi import AreasOfInterest

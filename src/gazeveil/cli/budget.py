@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
+from gazeveil.gateway.client import ask
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 app = command_app()
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.exact import exact
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 app = command_app()
 

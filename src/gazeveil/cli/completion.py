@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._lists import COMPLETION_VARIABLE
-from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli._program import COMPLETION_VARIABLE
+from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 app = command_app()
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, Progress, check_free, command_app, print_json, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app, print_json, progress
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._door import Delta, Door, Epsilon, releases
-from gazeveil.cli._output import command_app
+from gazeveil.cli._releasing import Delta, Door, Epsilon, releases
+from gazeveil.terminal.printing import command_app
 
 app = command_app()
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.files import replacing
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk

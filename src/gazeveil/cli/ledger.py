@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil ledger``: budgets, what was spent from them, and whether the record is valid."""
+"""``gazeveil ledger``: keep privacy budgets, and see what was spent."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,17 +13,82 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._filled import filled
-from gazeveil.cli._ledger_records import exported_digests, release_faults
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.errors import OptionError
+from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
+from gazeveil.terminal.options import filled
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
     from gazeveil.privacy.guarantee import Guarantee
     from gazeveil.privacy.ledger import Account, Event, Ledger
     from gazeveil.privacy.ledger.store import Line
+
+
+_RECORD = "release.json"
+
+
+def exported_digests(path: Path) -> Iterator[str]:
+    """Go through the digests of an export."""
+    expected = "one exported event a line"
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    values = json.loads(text)
+                    yield str(values["digest"])
+                except (ValueError, KeyError, TypeError):
+                    raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(path, expected=expected, found=str(error)) from None
+
+
+def release_faults(ledger: Ledger, releases: Iterable[Path]) -> list[str]:
+    """Return what the records of releases name and the ledger does not hold."""
+    from gazeveil.privacy.ledger import check_anchor
+
+    held = {line.digest for line in ledger.lines()}
+    faults = []
+    for record in (record for release in releases for record in _records(release)):
+        for receipt in _receipts(record):
+            if isinstance(receipt, Mapping) and receipt.get("anchor") is not None:
+                try:
+                    check_anchor(ledger, receipt["anchor"])
+                except LedgerError as error:
+                    faults.append(f"{record}: {error.message}")
+            digest = receipt.get("digest") if isinstance(receipt, Mapping) else receipt
+            if digest not in held:
+                faults.append(f"{record}: its charge with the digest {digest} is gone")
+    return faults
+
+
+def _records(release: Path) -> list[Path]:
+    """Return the records of a release: in its folder, beside its file, or the record itself."""
+    if release.is_dir():
+        found = sorted(release.glob(f"*{_RECORD}"))
+    else:
+        beside = release.with_name(f"{release.name}.{_RECORD}")  # of a file that an earlier version released
+        found = [path for path in (release, beside) if path.name.endswith(_RECORD) and path.is_file()]
+    if not found:
+        raise FileFormatError(release, expected="a release with its record", found=f"no {_RECORD}")
+    return found
+
+
+def _receipts(record: Path) -> list[Any]:
+    """Return the receipts in a record; those of earlier versions are digests, or know no anchor."""
+    try:
+        values = json.loads(record.read_text(encoding="utf-8"))
+        found = [*values.get("receipts", []), values.get("receipt")]
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise FileFormatError(record, expected="the record of a release", found=str(error)) from None
+    receipts = [receipt for receipt in found if isinstance(receipt, str | Mapping)]
+    if not receipts:
+        raise FileFormatError(record, expected="a receipt", found="none: the release was not charged to a ledger")
+    return receipts
+
+
+# --- ``gazeveil ledger``: budgets, what was spent from them, and whether the record is valid.
+
 
 app = command_app()
 

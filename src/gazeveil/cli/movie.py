@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._door import Delta, Door, Epsilon, releases
-from gazeveil.cli._output import command_app, progress
+from gazeveil.cli._releasing import Delta, Door, Epsilon, releases
 from gazeveil.errors import OptionError
+from gazeveil.terminal.printing import command_app, progress
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.movie import HeatmapMovie

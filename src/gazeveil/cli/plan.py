@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._filled import filled
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, show_preview
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, filled, sizes_of
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
 
 if TYPE_CHECKING:
     from gazeveil.release.forecast import Forecast

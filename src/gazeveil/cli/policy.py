@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
-from gazeveil.cli._output import AsJson, check_free, command_app, print_json
 from gazeveil.files import replacing
+from gazeveil.gateway.client import ask
+from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import AppSetting, Policy
+
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The gateway's policy, a TOML file.")]
+Authority = Annotated[
+    Path | None,
+    typer.Option("--ca", envvar="GAZEVEIL_CONTROL_CA", help="Trust gateways that this authority (PEM) vouches for."),
+]
+Fingerprint = Annotated[
+    str,
+    typer.Option(
+        "--fingerprint", envvar="GAZEVEIL_CONTROL_FINGERPRINT", help="Trust the certificate with this SHA-256."
+    ),
+]
 
 app = command_app()
 
@@ -174,3 +186,11 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
         "identification": table().look_up(one.mechanism).to_dict(),
         "shares_noise_with": [other.name for other in policy.apps if other is not one and _same_noise(other, one)],
     }
+
+
+def print_shut(told: dict[str, Any]) -> None:
+    """Say before anything else that the gateway is shut, if it is."""
+    from gazeveil.gateway._hub_status import LATCH_HINT
+
+    if told.get("latched"):
+        print(f"SHUT: {told['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")

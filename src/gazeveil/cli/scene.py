@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table, progress
-from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
+from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, print_table, progress
 from gazeveil.unit import Unit
 
 _MOST_ROWS = 20

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, Progress, check_free, command_app, print_json, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
+from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app, print_json, progress
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import InputError, OptionError
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
+from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 app = command_app(no_args_is_help=True)
 

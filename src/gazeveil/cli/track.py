@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json
-from gazeveil.cli._screens import DistanceMm, SizeMm, pair
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
+from gazeveil.terminal.options import DistanceMm, SizeMm, pair
+from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import Address, Policy

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gazeveil.cli._door import Door, check_apart, releases
-from gazeveil.cli._output import check_free, command_app
-from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
-from gazeveil.cli._screens import pair
+from gazeveil.cli._releasing import Door, check_apart, releases
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
+from gazeveil.terminal.options import GazeSource, Inputs, pair, reads_gaze
+from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
     from gazeveil.release.release import Release

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE, run
+from gazeveil.cli.main import run
 from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
 from gazeveil.lab.attacks.ekyt.training.population import Crowd
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE
 
 torch = pytest.importorskip("torch")
 

@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.lab.datasets.jemr2022 import FIELDS, JEMR_FOLDER, SESSIONS_FILE, TARGETS_FILE, target_sessions
 from gazeveil.lab.experiments.attributes import geometry, veiled
 from gazeveil.lab.experiments.identity_data import TRAITS
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
 @pytest.fixture

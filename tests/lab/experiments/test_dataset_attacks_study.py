@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.dataset_attacks import worlds
 from gazeveil.lab.experiments.dataset_attacks.membership import Found, attack
 from gazeveil.lab.experiments.dataset_attacks.reconstruction import reconstruct
 from gazeveil.noise import NoiseSource
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import WordArray
 
 RELEASES = 24

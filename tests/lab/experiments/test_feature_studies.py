@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gazeveil.cli.reproduce import app as reproduce
 from gazeveil.cli.study import app as study
 from gazeveil.errors import InputError
 from gazeveil.features.bins import BinRules, extract_bin_corpus, windows_from_bins
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.lab.commands.reproduce import app as reproduce
 from gazeveil.lab.experiments.bozkir import classes as feature_classes
 from gazeveil.lab.experiments.bozkir.classes import identify, leave_one_person_out
 from gazeveil.lab.experiments.feature_people import People, eyetribe_people, other_documents, readers

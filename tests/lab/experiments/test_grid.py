@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_OK
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
 from gazeveil.lab.experiments.grid import gaze_data
@@ -35,6 +34,7 @@ from gazeveil.lab.experiments.grid.software import software
 from gazeveil.lab.experiments.grid.standing import pooled, standings, winners
 from gazeveil.lab.experiments.grid.stored import GRID, PACKAGED, measured
 from gazeveil.lab.utility.streams import METRICS
+from gazeveil.terminal.printing import EXIT_OK
 from tests.lab.experiments import pool_jobs
 
 OWN = """

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil import aggregate
-from gazeveil.cli import _experiment_decoder
 from gazeveil.cli.main import run
+from gazeveil.lab.commands import _usefulness
 
 torch = pytest.importorskip("torch")
 DECODERS = ("bumps", "bumps_coarse", "pictured", "modes", "modes_coarse")
@@ -44,8 +44,8 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     from gazeveil.lab.experiments.heatmap_decoder import training
 
     monkeypatch.setattr(training, "BATCH", 4)
-    monkeypatch.setattr(_experiment_decoder, "STUDIES", 1)
-    monkeypatch.setattr(_experiment_decoder, "SCENES", 2)
+    monkeypatch.setattr(_usefulness, "STUDIES", 1)
+    monkeypatch.setattr(_usefulness, "SCENES", 2)
 
 
 @pytest.fixture

@@ -10,15 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli._experiment_scenes import gallery_of
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
+from gazeveil.lab.commands._shared import gallery_of
 from gazeveil.lab.datasets.edvam import EDVAM_FILE
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
 from gazeveil.lab.datasets.osie import OSIE_FILE
 from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
 from gazeveil.lab.experiments.usefulness._heatmap_other_scenes import eyetribe, museum, of_fixations, rooms, web_pages
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, PLANE, Gallery
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import silent
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.geometry import screen
@@ -31,6 +31,7 @@ from gazeveil.lab.experiments.usefulness._scene_pictures import from_maps, from_
 from gazeveil.lab.experiments.usefulness.trust import Trial, by_category, lines, plain, trials, trials_from
 from gazeveil.pictures import canvas, png
 from gazeveil.simulate.study import SimulatedStudy
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 SMALL = screen(800, 600, 160, 120, 573)  # 16 x 12 degrees: quick
 

@@ -10,7 +10,7 @@ import pytest
 
 from gazeveil.aggregate.liu import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.render import render
-from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.liu import figures as liu_figures
 from gazeveil.lab.experiments.liu.figures import (
@@ -26,6 +26,7 @@ from gazeveil.lab.experiments.liu.figures import (
 )
 from gazeveil.lab.utility.maps import correlation, mean_squared_error
 from gazeveil.noise import NoiseSource
+from gazeveil.terminal.printing import EXIT_OK
 
 PNG = b"\x89PNG"
 

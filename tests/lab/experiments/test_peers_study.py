@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.features.datasets.k_same import KSame
 from gazeveil.features.mechanisms.steil_as_published import ExponentialAsPublished
@@ -23,6 +23,7 @@ from gazeveil.lab.experiments.identity_data import IdentitySet
 from gazeveil.lab.experiments.peers import _plots, features, naming, samples
 from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 PLANE = headset(50, 50)
 

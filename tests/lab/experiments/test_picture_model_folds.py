@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gazeveil.cli import _experiment_picture as command
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.gaze.predicted.backbone import PACKAGE, is_installed
 from gazeveil.gaze.predicted.readout import CELL
+from gazeveil.lab.commands import _usefulness as command
 from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet, folds
 
 pytest.importorskip("torch")

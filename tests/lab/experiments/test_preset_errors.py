@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.stream_data import StreamSet, simulated_recordings
 from gazeveil.lab.experiments.usefulness.preset_errors import compare
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import UnknownName
 from gazeveil.geometry import headset
 from gazeveil.lab.datasets.vr_objects import PIXELS_PER_DEGREE, VrSession
@@ -22,6 +22,7 @@ from gazeveil.lab.experiments.reproduction.running import measured
 from gazeveil.lab.experiments.reproduction.running import run as run_parts
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from tests.lab.experiments.small_jobs import AGREES, BAD, DIFFERS, DYING, GOOD, OPEN, good
 
 ASKED = {

@@ -10,11 +10,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import InputError, OptionError, UnknownName
 from gazeveil.lab.experiments.scanpaths.data import OSIE_FOLDER, osie, scene_sets, simulated
 from gazeveil.lab.experiments.scanpaths.measuring import Measured, measure
 from gazeveil.lab.experiments.veils import veil
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.geometry import headset
 from gazeveil.lab.attacks import Attack, Gallery, Knowledge, Prepared, Recogniser, Trial
@@ -30,6 +30,7 @@ from gazeveil.lab.experiments.wilson.identified import identification
 from gazeveil.lab.experiments.wilson.tables import Plan, people_of, table_2, table_3, usefulness
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.terminal.printing import EXIT_OK
 from tests.lab.attacks.windows import windows
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / VR_FOLDER

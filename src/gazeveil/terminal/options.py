@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of every command that reads gaze files, declared once.
+"""Options that several commands share: how gaze files are read, how large the screen is, fields of a dataclass.
+
+Keys are the options without dashes (``time_unit = "ms"``); ``[columns]`` is the table of ``--column``. What the command
+line says comes first; rules, sentinels and columns of both are joined.
 
 A command decorated with `reads_gaze` takes a parameter ``source`` (a `GazeSource`) and gets it filled from the
 command line; the options themselves are the parameters of `_source` below.
@@ -10,24 +13,197 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import Parameter
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 import typer
 
-from gazeveil.cli._filled import option, taking
-from gazeveil.cli._output import Progress
-from gazeveil.cli._reading_file import with_file
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
-from gazeveil.errors import InputError, OptionError, closest
+from gazeveil.errors import FileFormatError, InputError, OptionError, closest, why
+from gazeveil.terminal.printing import Progress
+from gazeveil.toml_lines import lines_of
+from gazeveil.toml_table import File, Table
 from gazeveil.unit import Unit
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk, ReadOptions
     from gazeveil.gaze.reading import ChunkStream
+    from gazeveil.geometry import Geometry
     from gazeveil.release.study import Stimulus
+
+
+def option(*names: str, text: str, panel: str, metavar: str | None = None) -> Any:
+    """Return an option in a panel of its command's help."""
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+
+
+def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
+    """Return a function as a command with these arguments and options; those without a default come first."""
+    merged = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
+    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {item.name: item.annotation for item in keyword}
+    return run
+
+
+def filled(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what gives a command the fields of a dataclass as options, in the place of its parameter ``name``."""
+    fields = inspect.signature(kind, eval_str=True).parameters
+
+    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def run(**arguments: Any) -> Any:
+            value = kind(**{field: arguments.pop(field) for field in fields})
+            return command(**arguments, **{name: value})
+
+        own = inspect.signature(command, eval_str=True).parameters
+        places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
+        return taking(run, chain.from_iterable(places))
+
+    return give
+
+
+# --- The options that say how large a screen is and how far away, declared once for every command that can need them.
+
+
+_PANEL = "Screen, if the files do not say"
+
+ScreenPx = Annotated[
+    str | None, typer.Option("--screen", metavar="WxH", help="Screen size in pixels.", rich_help_panel=_PANEL)
+]
+SizeMm = Annotated[
+    str | None, typer.Option("--size-mm", metavar="WxH", help="Screen size in millimetres.", rich_help_panel=_PANEL)
+]
+DistanceMm = Annotated[
+    float | None, typer.Option("--distance-mm", help="Eye to screen in millimetres.", rich_help_panel=_PANEL)
+]
+FovDeg = Annotated[
+    str | None, typer.Option("--fov-deg", metavar="WxH", help="Headset field of view.", rich_help_panel=_PANEL)
+]
+
+
+def sizes_of(
+    screen: str | None = None, size_mm: str | None = None, distance_mm: float | None = None, fov_deg: str | None = None
+) -> dict[str, float]:
+    """Return what the options say, as fields of a `Geometry`.
+
+    Raises:
+        OptionError: If one is not width x height.
+    """
+    width_px, height_px = pair(screen, "--screen", "1920x1080")
+    width_mm, height_mm = pair(size_mm, "--size-mm", "530x300")
+    fov_x, fov_y = pair(fov_deg, "--fov-deg", "100x90")
+    found = {
+        "width_px": width_px,
+        "height_px": height_px,
+        "width_mm": width_mm,
+        "height_mm": height_mm,
+        "distance_mm": distance_mm,
+        "fov_x_deg": fov_x,
+        "fov_y_deg": fov_y,
+    }
+    return {name: size for name, size in found.items() if size is not None}
+
+
+def geometry_of(sizes: Mapping[str, float], unit: Unit | None = None) -> Geometry | None:
+    """Return the viewing plane that the options describe; None if they say nothing."""
+    from gazeveil.geometry import Geometry
+
+    if not sizes and unit is None:
+        return None
+    if unit is None:
+        unit = Unit.DEGREE if "fov_x_deg" in sizes else Unit.PIXEL if "width_px" in sizes else Unit.FRACTION
+    return Geometry(unit, **sizes)
+
+
+def print_assumed(assumed: str) -> None:
+    """Warn of what is assumed about a screen, if anything is."""
+    if assumed:
+        said = f"the size of the screen is not declared: assumed is {assumed}"
+        print(f"warning: {said}. Say what it was with --size-mm and --distance-mm", file=sys.stderr)
+
+
+def pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
+    """Return width and height from text, or neither.
+
+    Raises:
+        OptionError: If it is not two numbers.
+    """
+    if text is None:
+        return None, None
+    match = re.fullmatch(r"\s*([0-9.]+)\s*[x×*,]\s*([0-9.]+)\s*", text, flags=re.IGNORECASE)
+    try:
+        if match is None:
+            raise ValueError
+        return float(match[1]), float(match[2])
+    except ValueError:
+        raise OptionError(
+            f"{option} must be width x height, not {text!r}", hint=f"for example {option} {example}"
+        ) from None
+
+
+# --- Reading options in a file, so that the same files are read the same way again: ``--reading reading.toml``.
+
+
+_LISTS: Final = ("column", "valid", "sentinel")
+_FLAGS: Final = ("y_up", "skip_bad")
+_NUMBERS: Final = ("distance_mm",)
+_FORMAT: Final = "format"
+
+
+def with_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Return the options that were given, completed with those in a file.
+
+    Raises:
+        FileFormatError: If the file is wrong; with line, field, what was expected and found.
+    """
+    stated = _read(path, [_FORMAT if name == "format_name" else name for name in options])
+    filled = dict(given)
+    for key, value in stated.items():
+        name = "format_name" if key == _FORMAT else key
+        if name in _LISTS:
+            filled[name] = [*value, *(given[name] or [])]
+        elif given[name] == options[name].default:
+            filled[name] = value
+    return filled
+
+
+def _read(path: Path, names: list[str]) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise FileFormatError(
+            path, expected="reading options as TOML", found=why(error), hint="for example valid = ['status==OK']"
+        ) from None
+    table = Table(File(path, lines_of(text)), (), values)
+    found: dict[str, Any] = {}
+    if "columns" in table:
+        columns = table.table("columns")
+        found["column"] = [f"{ours}={columns.text(ours, expected='a column of the file')}" for ours in columns.values]
+    for name in names:
+        if name in table and name != "column":
+            found[name] = _value(table, name)
+    table.done()
+    return found
+
+
+def _value(table: Table, name: str) -> Any:
+    if name in _FLAGS:
+        return table.truth(name, default=False)
+    if name in _NUMBERS:
+        return table.number(name, 0, 1e9)
+    return list(table.names(name)) if name in _LISTS else table.text(name)
+
+
+# --- The options of every command that reads gaze files, declared once.
+
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
 

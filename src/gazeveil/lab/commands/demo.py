@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, progress
+from gazeveil.terminal.printing import AsJson, command_app, print_json, progress
 
 app = command_app()
 

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._filled import option, taking
-from gazeveil.cli._output import AsJson, print_json, print_line, progress, show_preview
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, option, sizes_of, taking
+from gazeveil.terminal.printing import AsJson, print_json, print_line, progress, show_preview
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text
+from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from gazeveil.privacy.audit.result import AuditResult, Finding

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table
 from gazeveil.errors import OptionError
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,7 +173,7 @@ def _say(words: str) -> None:
 
 
 def _turning(policy: Path) -> Callable[[str, str], None]:
-    from gazeveil.cli._control import ask
+    from gazeveil.gateway.client import ask
 
     def turn(app_name: str, level: str) -> None:
         ask(policy, "POST", f"/v1/apps/{app_name}/knob", {"preset": level})
