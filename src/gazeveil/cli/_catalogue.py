@@ -1,135 +1,95 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in its group, with the line that lists it: what ``gazeveil --help`` shows without importing a command.
-
-A command is a file ``gazeveil/cli/NAME.py``, or ``gazeveil/lab/commands/NAME.py``, with a ``typer.Typer`` called
-``app``. It is typed with its group (``gazeveil judge audit``); everyday commands are typed without
-(``gazeveil heatmap``).
-"""
+"""What help shows without importing what it names. Written by ``python -m tools.write_catalogue``; do not edit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+WORDS: Final = {
+    "study": "Declare a study: the public facts that releases may use.",
+    "info": "Show contents, data quality and oddities of gaze files; for the holder of the data only.",
+    "convert": "Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.",
+    "simulate": "Simulate a study: simulated participants look at scenes.",
+    "events": "Find fixations, saccades and blinks.",
+    "scene": "Find the scenes of a video: their lengths give the window, their regions the radius.",
+    "plan": "Forecast a release before any data are read; spends nothing.",
+    "heatmap": "Release a differentially private heatmap of one stimulus.",
+    "heatmaps": "Release private heatmaps of many stimuli under one budget.",
+    "movie": "Release a private heatmap that changes over time.",
+    "aoi": "Release differentially private statistics of areas of interest.",
+    "features": "Extract, describe and release eye-movement features over time.",
+    "veil": "Release recordings with protected gaze, sample by sample.",
+    "ledger": "Keep privacy budgets, and see what was spent.",
+    "verify": "Check that a release is whole, unchanged and charged.",
+    "serve": "Run the gateway of a policy until it is stopped.",
+    "policy": "Check a gateway's policy, or show it in plain words.",
+    "apps": "Show or change what the apps of a running gateway get.",
+    "budget": "Show what is left of each participant's budget of 24 hours, and what comes back when.",
+    "page": "Open the control page of a running gateway in the browser.",
+    "track": "Send a real tracker's gaze to a gateway, or act as a tracker.",
+    "advise": "Recommend a mechanism and a level, with expected use and expected attack; spends nothing, reads no data.",
+    "demo": "Simulate a small study and write a report with pictures.",
+    "doctor": "Check the installation: extras, ports, trackers here, a policy, and ways round the gateway.",
+    "calibrate": "Compute how much noise a privacy guarantee needs.",
+    "completion": "Print the script that completes gazeveil's commands in a shell.",
+    "attack": "Try to identify participants from protected gaze.",
+    "audit": "Test a mechanism's guarantee: look for a violation.",
+    "experiment": "Measure how useful releases are, beside other methods.",
+    "reproduce": "Repeat the measurements of a paper, beside its numbers.",
+    "userstudy": "Run user studies of mechanisms: a game, forms, simulated players, tests, power.",
+}
+"""Each command's first sentence."""
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A command in a list: its name, the first sentence of its own help, whether it is for every day, and the lab's."""
-
-    name: str
-    words: str
-    everyday: bool = False
-    lab: bool = False
-
-    @property
-    def module(self) -> str:
-        """The file of the command."""
-        return f"gazeveil.lab.commands.{self.name}" if self.lab else f"gazeveil.cli.{self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Commands for one kind of work."""
-
-    name: str
-    title: str
-    words: str
-    entries: tuple[Entry, ...]
-
-    @property
-    def rest(self) -> str:
-        """The line that lists the group, with the commands that are typed with it alone."""
-        return f"More: {', '.join(entry.name for entry in self.entries if not entry.everyday)}."
-
-
-GROUPS: Final = (
-    Group(
-        "data",
-        "Data",
-        "Declare a study; read, check, convert and simulate recordings.",
-        (
-            Entry("study", "Declare a study: the public facts that releases may use.", everyday=True),
-            Entry(
-                "info",
-                "Show contents, data quality and oddities of gaze files; for the holder of the data only.",
-                everyday=True,
-            ),
-            Entry(
-                "convert",
-                "Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.",
-                everyday=True,
-            ),
-            Entry("simulate", "Simulate a study: simulated participants look at scenes.", everyday=True),
-            Entry("events", "Find fixations, saccades and blinks."),
-            Entry("scene", "Find the scenes of a video: their lengths give the window, their regions the radius."),
-        ),
+_NAMES: Final = {
+    "attack": (
+        "adaptive exemplar-filter exemplars fixation-average inverse-smoothing kalman late-releases mirrored "
+        "retrained saccade-model spatial-dither timed-white-box wavelet white-box wiener"
     ),
-    Group(
-        "release",
-        "Release",
-        "Plan, release and verify differentially private results, and keep their privacy budget.",
-        (
-            Entry("plan", "Forecast a release before any data are read; spends nothing.", everyday=True),
-            Entry("heatmap", "Release a differentially private heatmap of one stimulus.", everyday=True),
-            Entry("heatmaps", "Release private heatmaps of many stimuli under one budget.", everyday=True),
-            Entry("aoi", "Release differentially private statistics of areas of interest.", everyday=True),
-            Entry("features", "Extract, describe and release eye-movement features over time.", everyday=True),
-            Entry("veil", "Release recordings with protected gaze, sample by sample.", everyday=True),
-            Entry("ledger", "Keep privacy budgets, and see what was spent.", everyday=True),
-            Entry("verify", "Check that a release is whole, unchanged and charged.", everyday=True),
-            Entry("movie", "Release a private heatmap that changes over time."),
-        ),
+    "audit method": "auto exact sampling",
+    "bridge": "beam eyelink smi tobii tobii-stream varjo vive",
+    "detector": "idt ivt",
+    "edge": "clamp reflect",
+    "eye": "both left right",
+    "eyes": "drop same",
+    "finder": "image onnx saliency",
+    "forecast": "heatmap heatmaps movie features",
+    "format": (
+        "bids csv eyelink-asc fixations-csv gazebase gazepoint-csv jspsych-webgazer parquet pupil-cloud pupil-core "
+        "pupil-native pygaze smi-text sr-report tobii-glasses tobii-sdk tobii-tsv varjo-csv vive-csv"
     ),
-    Group(
-        "live",
-        "Live",
-        "Run a gateway between trackers and apps, and see what its apps get.",
-        (
-            Entry("serve", "Run the gateway of a policy until it is stopped.", everyday=True),
-            Entry("policy", "Check a gateway's policy, or show it in plain words."),
-            Entry("apps", "Show or change what the apps of a running gateway get."),
-            Entry("budget", "Show what is left of each participant's budget of 24 hours, and what comes back when."),
-            Entry("page", "Open the control page of a running gateway in the browser."),
-            Entry("track", "Send a real tracker's gaze to a gateway, or act as a tracker."),
-        ),
+    "level": "lphu mpmu hplu off",
+    "mechanism": (
+        "absorption chain clock distribution edge equalise eye-and-head gaussian held-ticks kaleido "
+        "kaleido-as-published kalman random-smoothing rotate smoothing sparse-vector spatial temporal"
     ),
-    Group(
-        "judge",
-        "Judge",
-        "Choose a mechanism, attack it, test its guarantee, and measure what it costs.",
-        (
-            Entry(
-                "advise",
-                "Recommend a mechanism and a level, with expected use and expected attack; spends nothing, "
-                "reads no data.",
-                everyday=True,
-                lab=True,
-            ),
-            Entry("attack", "Try to identify participants from protected gaze.", everyday=True, lab=True),
-            Entry("audit", "Test a mechanism's guarantee: look for a violation.", lab=True),
-            Entry("experiment", "Measure how useful releases are, beside other methods.", lab=True),
-            Entry("reproduce", "Repeat the measurements of a paper, beside its numbers.", lab=True),
-            Entry(
-                "userstudy",
-                "Run user studies of mechanisms: a game, forms, simulated players, tests, power.",
-                lab=True,
-            ),
-        ),
+    "preset": (
+        "lphu mpmu hplu gaussian-low gaussian-high temporal-low temporal-high spatial-low spatial-high "
+        "spatial-low-as-published spatial-high-as-published smoothing-low smoothing-high smoothing-low-as-published "
+        "smoothing-high-as-published"
     ),
-    Group(
-        "tools",
-        "Tools",
-        "Try gazeveil out, check the installation, compute noise, complete commands in the shell.",
-        (
-            Entry("demo", "Simulate a small study and write a report with pictures.", everyday=True, lab=True),
-            Entry(
-                "doctor",
-                "Check the installation: extras, ports, trackers here, a policy, and ways round the gateway.",
-                everyday=True,
-            ),
-            Entry("calibrate", "Compute how much noise a privacy guarantee needs."),
-            Entry("completion", "Print the script that completes gazeveil's commands in a shell."),
-        ),
+    "product": "heatmap heatmaps movie aoi group-series veil",
+    "protocol": "eyetribe gazepointer jsonlines lsl neon opengaze pupil websocket",
+    "radius unit": "px deg norm",
+    "recogniser": "clusterfix committee ekyt ekyt-tuned fisher forest geometry lda rbf",
+    "series mechanism": (
+        "group low-rank c-fpa c-fpa-as-published dc-fpa dc-fpa-as-published efpa exponential exponential-as-published"
+        " fpa fpa-as-published lpa lpa-as-published spa"
     ),
-)
+    "shapes": "cosines haar",
+    "split": "tune test",
+    "statistic": "dwell first-fixation fixations reached transitions visit-order",
+    "strategies": "bumps histogram",
+    "strategy": "auto bumps hierarchical histogram modes",
+    "target": "typical extreme",
+    "time unit": "s ms us ns",
+    "tracker": "eyelink headset remote webcam",
+    "veiled format": "parquet csv bids",
+    "written format": (
+        "bids csv eyelink-asc gazebase gazepoint-csv jspsych-webgazer parquet pupil-cloud pupil-core pygaze smi-text "
+        "sr-report tobii-glasses tobii-sdk tobii-tsv"
+    ),
+}
+
+NAMES: Final = {kind: tuple(names.split()) for kind, names in _NAMES.items()}
+"""The names of every kind."""

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program as a list of commands that are imported when they run, how help writes values, what a typo meant.
 
-An option says it with its own ``metavar``, or it is in the table below, or its type decides.
+Help imports nothing of what it names: first sentences of commands, and the names that options take, are in
+`gazeveil.cli._catalogue`. How the value of an option is written it says with its own ``metavar``, or it is in the table
+below, or its type decides.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -18,8 +19,21 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from gazeveil.cli._catalogue import GROUPS, Entry, Group
-from gazeveil.cli._choices import OFFERED
+from gazeveil.cli._catalogue import NAMES, WORDS
+from gazeveil.terminal.options import NamesOf
+
+PANELS: Final = {
+    "Data": ("study", "info", "convert", "simulate", "events", "scene"),
+    "Release": ("plan", "heatmap", "heatmaps", "movie", "aoi", "features", "veil", "ledger", "verify"),
+    "Live": ("serve", "policy", "apps", "budget", "page", "track"),
+    "Judge": ("advise", "lab"),
+    "Tools": ("demo", "doctor", "calibrate", "completion"),
+}
+"""What the first screen lists. NAME is a file ``gazeveil/cli/NAME.py`` with a ``typer.Typer`` called ``app``."""
+LAB: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
+"""Commands of the group ``lab``: files in ``gazeveil/lab/commands``."""
+OF_THE_LAB: Final = ("advise", "demo")
+"""Commands of the first screen whose files are there too."""
 
 _WRITTEN: Final = {
     "SECONDS": "--bin --duration --every --hide-seconds --limit --seconds --step --window --within",
@@ -29,8 +43,8 @@ _WRITTEN: Final = {
     "HZ": "--rate",
     "LENGTH": "--radius",
     "FOLDER": "--data --frames --pictures",
-    "FILE": "--against --areas --ca --compare --contents --design --groups --keep --key --log --maps --model --overlay "
-    "--picture --prior --recipe --replay --saliency --sign --table --weights --with",
+    "FILE": "--against --areas --ca --compare --contents --design --groups --keep --key --log --maps --model "
+    "--picture --plot --prior --recipe --replay --saliency --sign --table --weights --with",
     "PATH": "--out --release",
     "POLICY": "--to",
     "LEDGER": "--ledger",
@@ -38,10 +52,10 @@ _WRITTEN: Final = {
     "CHARACTER": "--decimal --delimiter",
     "HOST:PORT": "--listen",
     "NUMBERS": "--epsilons",
-    "NAMES": "--allow --attacks --experiment --features --methods --only --peers --presets --products --recognisers "
-    "--sets --veils --without",
+    "NAMES": "--allow --attacks --baselines --experiment --features --methods --only --presets --products "
+    "--recognisers --sets --veils --without",
     "NAME": "--account --as-user --attack --detector --device --engine --finder --format --from --group --id "
-    "--mechanism --method --name --observer --order --participant --person --preset --product --protocol --recogniser "
+    "--mechanism --method --name --observer --order --participant --preset --product --protocol --recogniser "
     "--session --stimulus --strategy --target --task --tracker --trial",
 }
 _OUT: Final = {
@@ -98,8 +112,9 @@ def _write_argument(argument: Any) -> None:
 
 
 def _write_option(option: Any, typed: str) -> None:
-    choices = OFFERED.get(f"{typed} {option.opts[0]}") or _choices_of(option)
-    if choices and option.metavar is None:
+    named = isinstance(option.metavar, NamesOf)
+    choices = NAMES[option.metavar] if named else _choices_of(option)
+    if choices and (named or option.metavar is None):
         listed = "|".join(choices)
         option.metavar = listed if len(listed) <= _AS_METAVAR else "NAME"
         if option.metavar == "NAME":
@@ -126,53 +141,42 @@ def _by_type(option: Any) -> str:
     return "PATH" if "path" in name.lower() else "TEXT"
 
 
-# --- The program and its groups as lists of commands that are imported when they run, and what is meant by a typo.
-
-
 UsageError: Any = typer.BadParameter.__bases__[0]
 """What a wrong command line raises: click's, or typer's own copy of it in newer versions."""
 COMPLETION_VARIABLE = "_GAZEVEIL_COMPLETE"
 
 
+def load(name: str) -> Any:
+    """Import a command's file and return the command."""
+    place = "gazeveil.lab.commands" if name in (*LAB, *OF_THE_LAB) else "gazeveil.cli"
+    command = typer.main.get_command(importlib.import_module(f"{place}.{name}").app)
+    command.name = name
+    write_types(command, name)
+    return command
+
+
 class Later(TyperCommand):
     """A command as it is listed. It becomes the command itself when it is given arguments, or asked to load."""
 
-    def __init__(self, entry: Entry, panel: str | None = None, moved_to: str = "") -> None:
-        super().__init__(entry.name, help=entry.words, hidden=bool(moved_to), rich_help_panel=panel)
-        self.moved_to = moved_to
-        self.module = entry.module
+    def __init__(self, name: str, panel: str | None = None) -> None:
+        super().__init__(name, help=WORDS[name], rich_help_panel=panel)
 
     def load(self) -> Any:
         """Import the command's file and return the command."""
-        module = importlib.import_module(self.module)
-        command = typer.main.get_command(module.app)
-        command.name = self.name
-        write_types(command, str(self.name))
-        return command
+        return load(str(self.name))
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Hand over to the command, with a notice where a terminal shows that an old name was typed."""
-        if self.moved_to and not extra.get("resilient_parsing") and sys.stderr.isatty():
-            now = f"gazeveil {self.moved_to} {self.name}"
-            print(
-                f"note: `gazeveil {self.name}` is now `{now}`; the old name goes with the next version", file=sys.stderr
-            )
+        """Hand over to the command."""
         return self.load().make_context(info_name, args, parent=parent, **extra)
 
 
-class GroupList(TyperGroup):
-    """The commands of one group."""
+class LabGroup(TyperGroup):
+    """The commands of the lab."""
 
-    def __init__(self, group: Group) -> None:
-        listed: dict[str, Any] = {entry.name: Later(entry) for entry in group.entries}
-        super().__init__(
-            name=group.name,
-            help=group.words,
-            short_help=group.rest,
-            commands=listed,
-            no_args_is_help=True,
-            rich_help_panel=group.title,
-        )
+    def __init__(self, panel: str) -> None:
+        listed: dict[str, Any] = {name: Later(name) for name in LAB}
+        about = "Attack mechanisms, test their guarantees, and measure what they cost."
+        super().__init__(name="lab", help=about, commands=listed, no_args_is_help=True, rich_help_panel=panel)
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options: --help."""
@@ -180,17 +184,15 @@ class GroupList(TyperGroup):
 
 
 class Program(TyperGroup):
-    """Everyday commands and groups; commands that moved into a group still answer to their old names."""
+    """All commands, in panels."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        listed: dict[str, Any] = {}
-        for group in GROUPS:
-            listed |= {entry.name: Later(entry, group.title) for entry in group.entries if entry.everyday}
-            listed[group.name] = GroupList(group)
-        for group in GROUPS:
-            listed |= {entry.name: Later(entry, moved_to=group.name) for entry in group.entries if not entry.everyday}
-        self.commands = listed
+        self.commands = {
+            name: LabGroup(title) if name == "lab" else Later(name, title)
+            for title, names in PANELS.items()
+            for name in names
+        }
 
     def get_params(self, ctx: Any) -> Any:
         """Return the program's own options."""

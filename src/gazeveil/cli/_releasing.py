@@ -50,7 +50,7 @@ LedgerAt = Annotated[
 ]
 Account = Annotated[
     str,
-    typer.Option("--account", "--dataset", help="The data set's name in the ledger.", rich_help_panel=_PAYING),
+    typer.Option("--account", help="The data set's name in the ledger.", rich_help_panel=_PAYING),
 ]
 NoLedger = Annotated[
     bool, typer.Option("--no-ledger", help="Keep no account of this release.", rich_help_panel=_PAYING)
@@ -73,7 +73,7 @@ class _Options:
     ] = None
     participants: Annotated[
         int | None,
-        option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
+        option("--participants", text="Number of participants, if that is public.", panel=_FACTS),
     ] = None
     neighbours: Annotated[
         Neighbours,
@@ -91,7 +91,7 @@ class _Options:
         bool, option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
     ] = False
     anyway: Annotated[
-        bool, option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
+        bool, option("--anyway", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
     ] = False
     engine: Annotated[str, option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local"
     seed: Annotated[

@@ -11,6 +11,7 @@ import typer
 
 from gazeveil.cli._releasing import Door, Epsilon, releases
 from gazeveil.errors import OptionError
+from gazeveil.terminal.options import NamesOf
 from gazeveil.terminal.printing import command_app
 
 if TYPE_CHECKING:
@@ -40,11 +41,15 @@ def aoi(
         str | None,
         typer.Option("--delta", metavar="NUMBER", help="The δ of everything; 0: pure ε. By default the study's."),
     ] = None,
-    statistic: Annotated[list[str] | None, typer.Option("--statistic", help="Which statistic; repeatable.")] = None,
+    statistic: Annotated[
+        list[str] | None, typer.Option("--statistic", metavar=NamesOf("statistic"), help="Which statistic; repeatable.")
+    ] = None,
     compare: Annotated[
         Path | None, typer.Option("--compare", help="A CSV file that declares groups: columns observer and group.")
     ] = None,
-    detector: Annotated[str, typer.Option("--detector", help="What finds fixations.")] = "idt",
+    detector: Annotated[
+        str, typer.Option("--detector", metavar=NamesOf("detector"), help="What finds fixations.")
+    ] = "idt",
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the intervals.")] = 0.95,
     no_picture_prior: Annotated[
         bool, typer.Option("--no-picture-prior", help="Declared pictures do not help with shares of time.")

@@ -10,6 +10,7 @@ import typer
 
 from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
 from gazeveil.gateway.client import ask
+from gazeveil.terminal.options import NamesOf
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 app = command_app()
@@ -44,7 +45,8 @@ def turn(
     policy: PolicyFile,
     name: AppName,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="A privacy level of the papers; off for no privacy.")
+        str | None,
+        typer.Option("--preset", metavar=NamesOf("level"), help="A privacy level of the papers; off for no privacy."),
     ] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="ε of a window.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,

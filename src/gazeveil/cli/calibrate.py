@@ -94,16 +94,16 @@ def radial(
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate liu --observers 1000 --pixels 1 --cap 1 --epsilon 1`")
+@app.command(epilog="Example: `gazeveil tools calibrate liu --participants 1000 --pixels 1 --cap 1 --epsilon 1`")
 def liu(
-    observers: Annotated[int, typer.Option("--observers", help="How many participants; public.")],
+    participants: Annotated[int, typer.Option("--participants", help="How many participants; public.")],
     pixels: Annotated[int, typer.Option("--pixels", help="How many pixels the gaze map has.")],
     epsilon: Epsilon,
     cap: Annotated[
         str, typer.Option("--cap", metavar="NUMBER", help="The most one participant adds to a pixel.")
     ] = "1",
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="The claimed δ; observers^(-3/2) if left out.")
+        str | None, typer.Option("--delta", metavar="NUMBER", help="The claimed δ; participants^(-3/2) if left out.")
     ] = None,
     samples: Annotated[
         int | None,
@@ -117,7 +117,7 @@ def liu(
     """The noise that Liu et al. 2019 publish for gaze maps, and whether it keeps what is claimed."""
     from gazeveil.privacy.liu import LiuNoise
 
-    noise = LiuNoise(observers=observers, pixels=pixels, epsilon=epsilon, cap=cap, delta=delta)
+    noise = LiuNoise(observers=participants, pixels=pixels, epsilon=epsilon, cap=cap, delta=delta)
     claimed, true = float(noise.delta), noise.true_delta()
     verdict = (
         "The published Gaussian noise keeps the claim, though its proof does not (errata L1 to L3)."
@@ -134,7 +134,7 @@ def liu(
             "sound": noise.sound,
             "sigma_sound": noise.sigma_sound(samples),
             "sensitivity": float(noise.sensitivity(samples)),
-            "observers": observers,
+            "participants": participants,
             "pixels": pixels,
             **_floats(cap=cap, epsilon=epsilon),
         },

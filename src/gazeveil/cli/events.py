@@ -11,7 +11,7 @@ import typer
 
 from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.files import replacing
-from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.terminal.options import GazeSource, Inputs, NamesOf, follow, reads_gaze
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ app = command_app()
 def events(
     inputs: Inputs,
     source: GazeSource,
-    detector: Annotated[str, typer.Option("--detector", help="Which detector finds fixations and saccades.")] = "ivt",
+    detector: Annotated[
+        str,
+        typer.Option("--detector", metavar=NamesOf("detector"), help="Which detector finds fixations and saccades."),
+    ] = "ivt",
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the detector; repeat it.", metavar="NAME=VALUE")
     ] = None,

@@ -14,7 +14,7 @@ import typer
 
 from gazeveil.cli._releasing import Door, Epsilon, releases
 from gazeveil.errors import OptionError
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
+from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def design(
     steps: Steps = None,
     features: OnlyFeatures = None,
     pupil_range: PupilRange = None,
-    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time.")] = "cosines",
+    shapes: Annotated[str, typer.Option("--shapes", metavar=NamesOf("shapes"), help="Shapes over time.")] = "cosines",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -82,7 +82,11 @@ def release(
     door: Door,
     mechanism: Annotated[
         str,
-        typer.Option("--mechanism", help="Which mechanism; group and low-rank need --design."),
+        typer.Option(
+            "--mechanism",
+            metavar=NamesOf("series mechanism"),
+            help="Which mechanism; group and low-rank need --design.",
+        ),
     ],
     epsilon: Epsilon,
     delta: Annotated[

@@ -11,6 +11,7 @@ import typer
 
 from gazeveil.cli._releasing import Delta, Door, Epsilon, releases
 from gazeveil.errors import OptionError
+from gazeveil.terminal.options import NamesOf
 from gazeveil.terminal.printing import command_app
 
 app = command_app()
@@ -24,7 +25,10 @@ def heatmap(
     epsilon: Epsilon,
     delta: Delta = None,
     strategy: Annotated[
-        str, typer.Option("--strategy", help="How the map is measured; auto decides by public facts.")
+        str,
+        typer.Option(
+            "--strategy", metavar=NamesOf("strategy"), help="How the map is measured; auto decides by public facts."
+        ),
     ] = "auto",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,
@@ -32,7 +36,6 @@ def heatmap(
         Path | None,
         typer.Option(
             "--picture",
-            "--overlay",
             help="The stimulus as it filled the screen (PNG): for the prior, and to draw over.",
         ),
     ] = None,

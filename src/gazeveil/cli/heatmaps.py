@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._releasing import Delta, Door, Epsilon, releases
+from gazeveil.terminal.options import NamesOf
 from gazeveil.terminal.printing import command_app
 
 app = command_app()
@@ -33,7 +34,9 @@ def heatmaps(
         int | None, typer.Option("--most-stimuli", help="The most stimuli a participant was shown, if public.")
     ] = None,
     mean_only: Annotated[bool, typer.Option("--mean-only", help="Release nothing but the mean over stimuli.")] = False,
-    strategy: Annotated[str, typer.Option("--strategy", help="How the maps are measured.")] = "bumps",
+    strategy: Annotated[
+        str, typer.Option("--strategy", metavar=NamesOf("strategies"), help="How the maps are measured.")
+    ] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
     pictures: Annotated[

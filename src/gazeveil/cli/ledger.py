@@ -16,7 +16,7 @@ import typer
 from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
-from gazeveil.terminal.options import filled
+from gazeveil.terminal.options import NamesOf, filled
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
@@ -108,8 +108,10 @@ AnyDataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="Only this data set; or a ledger, as with --ledger.")
 ]
 Place = Annotated[str | None, typer.Argument(metavar="[LEDGER]", help="The ledger, as with --ledger.")]
-Person = Annotated[str, typer.Option("--person", help="One participant of it, for streams; without: the data set.")]
-AnyPerson = Annotated[str | None, typer.Option("--person", help="Only this participant.")]
+Person = Annotated[
+    str, typer.Option("--participant", help="One participant of it, for streams; without: the data set.")
+]
+AnyPerson = Annotated[str | None, typer.Option("--participant", help="Only this participant.")]
 Where = Annotated[
     str,
     typer.Option("--ledger", envvar="GAZEVEIL_LEDGER", help="A file, or postgresql://user@host/database for a team."),
@@ -124,7 +126,10 @@ Radius = Annotated[
     str | None, typer.Option("--radius", metavar="LENGTH", help="For streams: the protected radius, 60px or 2deg.")
 ]
 RadiusUnit = Annotated[
-    str | None, typer.Option("--radius-unit", help="Unit of --radius, where it does not say; px by default.")
+    str | None,
+    typer.Option(
+        "--radius-unit", metavar=NamesOf("radius unit"), help="Unit of --radius, where it does not say; px by default."
+    ),
 ]
 UnitOption = Annotated[Unit, typer.Option("--unit", help="Unit of privacy.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]

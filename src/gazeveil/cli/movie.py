@@ -12,6 +12,7 @@ import typer
 
 from gazeveil.cli._releasing import Delta, Door, Epsilon, releases
 from gazeveil.errors import OptionError
+from gazeveil.terminal.options import NamesOf
 from gazeveil.terminal.printing import command_app, progress
 
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ def movie(
         typer.Option("--duration", help="Seconds from the first sample of each recording; by default the study's."),
     ] = None,
     bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin.")] = 0.5,
-    strategy: Annotated[str, typer.Option("--strategy", help="How the maps are measured.")] = "bumps",
+    strategy: Annotated[
+        str, typer.Option("--strategy", metavar=NamesOf("strategies"), help="How the maps are measured.")
+    ] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
-    overlay: Annotated[Path | None, typer.Option("--overlay", help="A still (PNG): drawn over, and a prior.")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="A still (PNG): drawn over, and a prior.")] = None,
     frames: Annotated[
         Path | None,
         typer.Option(
@@ -67,7 +70,7 @@ def movie(
         blur_deg=blur_deg,
         follow_declared=not no_picture_prior,
     )
-    study = door.study().with_picture(stimulus, overlay)
+    study = door.study().with_picture(stimulus, picture)
     if frames is not None:
         if no_picture_prior:
             raise OptionError("--no-picture-prior excludes --frames", hint="frames are there for the prior alone")

@@ -14,7 +14,7 @@ import typer
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, filled, sizes_of
+from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, filled, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Featu
 class Asked:
     """What the command line says about the release; None where it says nothing."""
 
-    product: Annotated[str, typer.Option("--product", help="What is to be released.")] = "heatmap"
+    product: Annotated[str, typer.Option("--product", metavar=NamesOf("product"), help="What is to be released.")] = (
+        "heatmap"
+    )
     epsilon: Annotated[
         str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
     ] = None
@@ -59,7 +61,12 @@ class Asked:
     ] = None
     statistic: Annotated[
         list[str] | None,
-        typer.Option("--statistic", help="Which statistic; repeatable, by default dwell.", rich_help_panel=_AOI),
+        typer.Option(
+            "--statistic",
+            metavar=NamesOf("statistic"),
+            help="Which statistic; repeatable, by default dwell.",
+            rich_help_panel=_AOI,
+        ),
     ] = None
     design: Annotated[
         Path | None, typer.Option("--design", help="The public design, for group-series.", rich_help_panel=_SERIES)
@@ -68,11 +75,17 @@ class Asked:
         str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
     ] = None
     mechanism: Annotated[
-        str | None, typer.Option("--mechanism", help="Mechanism, for veil.", rich_help_panel=_VEIL)
+        str | None,
+        typer.Option("--mechanism", metavar=NamesOf("mechanism"), help="Mechanism, for veil.", rich_help_panel=_VEIL),
     ] = None
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="A setting from a paper, in place of --mechanism.", rich_help_panel=_VEIL),
+        typer.Option(
+            "--preset",
+            metavar=NamesOf("preset"),
+            help="A setting from a paper, in place of --mechanism.",
+            rich_help_panel=_VEIL,
+        ),
     ] = None
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None
     radius: Annotated[
@@ -117,9 +130,9 @@ def plan(
     from gazeveil.release.wanting import enough
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
-    if asked.product not in _PLANNERS:
-        raise OptionError(f"no product is called {asked.product!r}", hint=closest(asked.product, _PLANNERS))
-    made = _PLANNERS[asked.product](study, asked)
+    if asked.product not in PLANNERS:
+        raise OptionError(f"no product is called {asked.product!r}", hint=closest(asked.product, PLANNERS))
+    made = PLANNERS[asked.product](study, asked)
     if asked.participants is not None:
         made = made.at(participants=asked.participants)
     found = made.forecast
@@ -223,7 +236,7 @@ def _veil(study: Study, asked: Asked) -> Plan:
     return study.plan(how)
 
 
-_PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
+PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
     "heatmap": _heatmap,
     "heatmaps": _heatmaps,
     "movie": _movie,

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -216,22 +215,3 @@ def _in_short(declared: Any) -> str:
 def _some(names: list[str], most: int = 3) -> str:
     once = list(dict.fromkeys(names))
     return ", ".join(once[:most]) + (f", … ({len(once):,})" if len(once) > most else "")
-
-
-_ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-
-
-@app.command("features", hidden=True, context_settings=_ANYTHING)
-@app.command("heatmap", hidden=True, context_settings=_ANYTHING)
-@app.command("identify", hidden=True, context_settings=_ANYTHING)
-@app.command("veils", hidden=True, context_settings=_ANYTHING)
-def moved(context: typer.Context) -> None:
-    """Run the experiment of the same name."""
-    from gazeveil.cli.main import program
-
-    name = str(context.info_name)
-    notice = (
-        f"`gazeveil study {name}` is now `gazeveil judge experiment {name}`; the old name goes with the next version"
-    )
-    print(notice, file=sys.stderr)
-    program(["judge", "experiment", name, *context.args], prog_name="gazeveil")

@@ -15,7 +15,7 @@ import typer
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
-from gazeveil.terminal.options import DistanceMm, SizeMm, pair
+from gazeveil.terminal.options import DistanceMm, NamesOf, SizeMm, pair
 from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
@@ -27,11 +27,15 @@ app = command_app()
 
 @app.command(epilog="Example: `gazeveil live track --from tobii --to policy.toml`")
 def track(
-    source: Annotated[str | None, typer.Option("--from", help="A tracker that is connected here.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", metavar=NamesOf("bridge"), help="A tracker that is connected here.")
+    ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="For --from: the gateway's policy.")] = None,
     tracker: Annotated[str, typer.Option("--tracker", help="For --from: which tracker of the policy.")] = "",
     device: Annotated[str, typer.Option("--device", help="For --from: which device, address or log.")] = "",
-    protocol: Annotated[str | None, typer.Option("--protocol", help="Which tracker's protocol to speak.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", metavar=NamesOf("protocol"), help="Which tracker's protocol to speak.")
+    ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulated eyes look at a simulated scene.")] = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Play this recording instead: it is shown raw.")

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     from gazeveil.release.study import Stimulus
 
 
+class NamesOf(str):
+    """In the place of an option's ``metavar``: the kind of thing whose names it takes, for help and completion."""
+
+    __slots__ = ()
+
+
 def option(*names: str, text: str, panel: str, metavar: str | None = None) -> Any:
     """Return an option in a panel of its command's help."""
     return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
@@ -275,7 +281,9 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _source(
-    format_name: Annotated[str | None, _option("--format", text="File format; by default found by looking.")] = None,
+    format_name: Annotated[
+        str | None, _option("--format", metavar=NamesOf("format"), text="File format; by default found by looking.")
+    ] = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
@@ -292,7 +300,7 @@ def _source(
     trial_from: Annotated[
         str | None, _option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
     ] = None,
-    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze.")] = "both",
+    eye: Annotated[str, _option("--eye", metavar=NamesOf("eye"), text="Which eye makes the gaze.")] = "both",
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
@@ -304,7 +312,9 @@ def _source(
         list[str] | None,
         _option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
     ] = None,
-    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column.")] = None,
+    time_unit: Annotated[
+        str | None, _option("--time-unit", metavar=NamesOf("time unit"), text="Unit of the time column.")
+    ] = None,
     y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
     delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
     decimal: Annotated[str | None, _option("--decimal", text="Decimal mark.", panel=_ABOUT_TEXT)] = None,

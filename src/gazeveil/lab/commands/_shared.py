@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
 
 
-MostPeople = Annotated[int, typer.Option("--participants", "--people", min=2, help="Maximum number of participants.")]
+MostPeople = Annotated[int, typer.Option("--participants", min=2, help="Maximum number of participants.")]
 NoiseSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
@@ -91,14 +91,14 @@ def show_found(
 
 
 def gallery_of(
-    data: str, split: str, images: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
+    data: str, split: str, count: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
 ) -> Gallery:
     """Return the scenes of a set by its name, or of a folder.
 
     Args:
         data: The name or the folder.
         split: Which scenes of a set that has splits.
-        images: How many scenes at most.
+        count: How many scenes at most.
         seed: What is simulated or made follows from it.
         tell: Hears how far the work is.
         sizes: What is known about the screen of a corpus.
@@ -118,12 +118,12 @@ def gallery_of(
         raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
     which = scenes.Split(split)
     named: dict[str, Callable[[], Gallery]] = {
-        "simulated": lambda: scenes.simulated(which, images, seed, tell=tell),
-        "osie": lambda: scenes.osie(_folder("osie") / OSIE_FILE, which, images),
-        "web-pages": lambda: others.web_pages(_folder("osie") / OSIE_FILE, images, seed),
-        "eyetribe": lambda: others.eyetribe(_folder(EYETRIBE_FILE.parts[0]) / EYETRIBE_FILE.name, images),
-        "rooms": lambda: others.rooms(_folder(VR_FOLDER), images),
-        "museum": lambda: others.museum(_folder(EDVAM_FILE.parts[0]) / EDVAM_FILE.name, images),
+        "simulated": lambda: scenes.simulated(which, count, seed, tell=tell),
+        "osie": lambda: scenes.osie(_folder("osie") / OSIE_FILE, which, count),
+        "web-pages": lambda: others.web_pages(_folder("osie") / OSIE_FILE, count, seed),
+        "eyetribe": lambda: others.eyetribe(_folder(EYETRIBE_FILE.parts[0]) / EYETRIBE_FILE.name, count),
+        "rooms": lambda: others.rooms(_folder(VR_FOLDER), count),
+        "museum": lambda: others.museum(_folder(EDVAM_FILE.parts[0]) / EDVAM_FILE.name, count),
     }
     folder = Path(data)
     if data not in named and not folder.exists():
@@ -136,8 +136,8 @@ def gallery_of(
     if data in named:
         return named[data]()
     if is_osie:
-        return scenes.osie(folder / OSIE_FILE, which, images)
-    return others.of_fixations(folder, images) if is_pictures else scenes.of_corpus(folder, images, sizes)
+        return scenes.osie(folder / OSIE_FILE, which, count)
+    return others.of_fixations(folder, count) if is_pictures else scenes.of_corpus(folder, count, sizes)
 
 
 def _folder(name: str) -> Path:

@@ -15,7 +15,7 @@ import typer
 from gazeveil.errors import InputError, MissingExtra, OptionError, closest
 from gazeveil.files import replacing, write_all
 from gazeveil.lab.commands._shared import Seed, names_in, numbers_in
-from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
+from gazeveil.terminal.options import DistanceMm, NamesOf, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.terminal.printing import AsJson, Progress, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class TrustOptions:
 
     pictures: Path | None
     contents: Path | None
-    images: int
-    viewers: str
+    scenes: int
+    participants: str
     methods: str
 
 
@@ -51,8 +51,8 @@ def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: 
 
     if len(plan.epsilons) > 1 or plan.repeats > 1:
         raise OptionError("with pictures or --trust there are one ε and one draw", hint="run it once for each")
-    if options.viewers:
-        gallery = watched_by(gallery, *_first_and_last(options.viewers))
+    if options.participants:
+        gallery = watched_by(gallery, *_first_and_last(options.participants))
     gallery, pictures, categories = _pictured(gallery, options)
     kinds = names_in(options.methods)
     with progress("making heatmaps", quiet=as_json) as tell:
@@ -101,29 +101,29 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
         raise OptionError("--pictures and --contents exclude each other", hint="give one of them")
     names = [scene.name for scene in gallery.scenes]
     if options.contents is not None:
-        return pictured_by(gallery, options.contents, options.images)
+        return pictured_by(gallery, options.contents, options.scenes)
     if options.pictures is not None:
         if gallery.name == "osie":
             names = [name for name in names if int(name) in OSIE_NEVER_SEEN]
-        gallery = only(gallery, spread(names, options.images))
+        gallery = only(gallery, spread(names, options.scenes))
         return gallery, stored.from_pictures(options.pictures, [scene.name for scene in gallery.scenes]), {}
     return gallery, {}, {}
 
 
-def pictured_by(gallery: Gallery, contents: Path, images: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
+def pictured_by(gallery: Gallery, contents: Path, scenes: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return at most this many of the scenes that a file has predicted maps of, these maps, and their categories."""
     from gazeveil.lab.experiments.usefulness import _scene_pictures as stored
     from gazeveil.lab.experiments.usefulness._heatmap_scenes import only, spread
 
     maps, labels = stored.from_maps(contents, [scene.name for scene in gallery.scenes])
-    gallery = only(gallery, spread(list(maps), images))
+    gallery = only(gallery, spread(list(maps), scenes))
     return gallery, maps, {name: labels[name] for name in maps if name in labels}
 
 
 def _first_and_last(text: str) -> tuple[int, int]:
     first, dash, last = text.partition("-")
     if not (dash and first.isdecimal() and last.isdecimal()):
-        raise OptionError(f"--viewers takes the first and the last, as 9-15, not {text!r}")
+        raise OptionError(f"--only-participants takes the first and the last, as 9-15, not {text!r}")
     return int(first), int(last)
 
 
@@ -140,7 +140,9 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
     """Return the command; ``gallery_of`` finds scenes as the command beside it does."""
 
     def forecast(
-        product: Annotated[str, typer.Option("--product", help="Which forecasts.")] = "heatmap",
+        product: Annotated[
+            str, typer.Option("--product", metavar=NamesOf("forecast"), help="Which forecasts.")
+        ] = "heatmap",
         data: Annotated[
             str,
             typer.Option(
@@ -149,13 +151,15 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
                 "`simulated`, the EyeTribe runs' Parquet file, or the folder of sessions in a headset.",
             ),
         ] = "simulated",
-        observers: Annotated[
-            str, typer.Option("--observers", help="Numbers of participants; by default as calibrated.")
+        participants: Annotated[
+            str, typer.Option("--participants", help="Numbers of participants; by default as calibrated.")
         ] = "",
         epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="ε of each release.")] = "",
         delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="δ of each heatmap.")] = "1e-5",
-        images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
-        split: Annotated[str, typer.Option("--split", help="`test` or `tune`, as for heatmap.")] = "test",
+        scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes at most.")] = 40,
+        split: Annotated[
+            str, typer.Option("--split", metavar=NamesOf("split"), help="`test` or `tune`, as for heatmap.")
+        ] = "test",
         contents: Annotated[
             Path | None,
             typer.Option("--contents", help="For heatmap: maps predicted from the scenes' pictures, an .npz file."),
@@ -178,14 +182,14 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             _features(data, seed, as_json)
             return
         usual = "6,10,15,20,25,30,40,60,100,200" if product == "heatmap" else "15,30,100"
-        people = numbers_in(observers or usual, int, "--observers")
+        people = numbers_in(participants or usual, int, "--participants")
         if product == "movie" and data == "simulated":
-            rows = _films(people, epsilon or "3", images, seed, as_json)
+            rows = _films(people, epsilon or "3", scenes, seed, as_json)
             title = f"simulated films {split}"
         else:
             with progress("gathering gaze", quiet=as_json) as tell:
-                gallery = gallery_of(data, split, images if contents is None else EVERY, seed, tell, sizes)
-            gallery, pictures = (gallery, {}) if contents is None else pictured_by(gallery, contents, images)[:2]
+                gallery = gallery_of(data, split, scenes if contents is None else EVERY, seed, tell, sizes)
+            gallery, pictures = (gallery, {}) if contents is None else pictured_by(gallery, contents, scenes)[:2]
             assumed = gallery.assumed
             split = gallery.split
             title = f"{gallery.name} {split}".rstrip() + f", {len(gallery.scenes)} scenes"
@@ -517,7 +521,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers 
 
 def experiment_features(
     data: Annotated[str, typer.Option("--data", help="`simulated`, or the EyeTribe runs' Parquet file.")] = "simulated",
-    people: Annotated[int, typer.Option("--participants", "--people", min=6, help="Simulated private readers.")] = 100,
+    people: Annotated[int, typer.Option("--participants", min=6, help="Simulated private readers.")] = 100,
     seconds: Annotated[float, typer.Option("--seconds", min=60, help="How long each document is read.")] = 300.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of noise.")] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the noise.")] = 1,
@@ -609,9 +613,9 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def bozkir(
-    people: Annotated[int, typer.Option("--participants", "--people", min=4, help="How many simulated readers.")] = 20,
+    people: Annotated[int, typer.Option("--participants", min=4, help="How many simulated readers.")] = 20,
     seconds: Annotated[float, typer.Option("--seconds", min=90, help="How long each document is read.")] = 600.0,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Noisy runs in the search for bins.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Repeats with noise in the search for bins.")] = 5,
     every: Annotated[int, typer.Option("--every", min=1, help="Classifiers use every N-th window.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the noise.")] = 1,
     epsilons: Annotated[
@@ -625,7 +629,7 @@ def bozkir(
 
     chosen = _numbers(epsilons)
     with progress("noising and classifying", quiet=as_json) as tell:
-        figures = run(people=people, seconds=seconds, runs=runs, every=every, seed=seed, epsilons=chosen, tell=tell)
+        figures = run(people=people, seconds=seconds, runs=repeats, every=every, seed=seed, epsilons=chosen, tell=tell)
     told = figures.to_dict()
     if out is not None:
         from gazeveil.lab.experiments.bozkir import _plots as plots

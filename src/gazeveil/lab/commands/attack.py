@@ -17,7 +17,7 @@ import typer
 from gazeveil import __version__
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.files import replacing
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
+from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -48,13 +48,21 @@ def attack_run(
             help="Gaze files, a corpus, or a folder of GazeBase or GazeBaseVR; without, simulated participants."
         ),
     ] = None,
-    recogniser: Annotated[str, typer.Option("--recogniser", help="Identification model.")] = "lda",
+    recogniser: Annotated[
+        str, typer.Option("--recogniser", metavar=NamesOf("recogniser"), help="Identification model.")
+    ] = "lda",
     model: Annotated[Path | None, typer.Option("--model", help="A trained model, for recognisers with one.")] = None,
     preset_name: Annotated[
-        str | None, typer.Option("--preset", help="The mechanism that protects the gaze; by default none.")
+        str | None,
+        typer.Option(
+            "--preset", metavar=NamesOf("preset"), help="The mechanism that protects the gaze; by default none."
+        ),
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="Mechanism as a JSON or TOML file.")] = None,
-    attack: Annotated[str | None, typer.Option("--attack", help="Attack on the mechanism; none by default.")] = None,
+    attack: Annotated[
+        str | None,
+        typer.Option("--attack", metavar=NamesOf("attack"), help="Attack on the mechanism; none by default."),
+    ] = None,
     window: Annotated[float | None, typer.Option("--window", help="Seconds of a window.")] = None,
     step: Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next.")] = None,
     seconds: Annotated[float | None, typer.Option("--seconds", help="Use the first seconds of every trial.")] = None,
@@ -66,9 +74,7 @@ def attack_run(
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     fov_deg: FovDeg = None,
-    people: Annotated[
-        int, typer.Option("--participants", "--people", min=2, help="How many simulated participants.")
-    ] = 26,
+    people: Annotated[int, typer.Option("--participants", min=2, help="How many simulated participants.")] = 26,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all noise.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -276,9 +282,7 @@ def train() -> None:
 @_train.command(epilog="Example: `gazeveil attack train ekyt --people 500 --sessions 8 --device cuda --out model.npz`")
 def ekyt(
     out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz); its log goes beside it (.json).")],
-    people: Annotated[
-        int, typer.Option("--participants", "--people", min=2, help="How many simulated participants.")
-    ] = 100,
+    people: Annotated[int, typer.Option("--participants", min=2, help="How many simulated participants.")] = 100,
     sessions: Annotated[int, typer.Option("--sessions", min=1, help="On how many days each.")] = 4,
     minutes: Annotated[float, typer.Option("--minutes", help="How long a session is.")] = 1.0,
     tracker: Annotated[

@@ -14,6 +14,7 @@ import typer
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text
+from gazeveil.terminal.options import NamesOf
 from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ def audit(
     trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the bounds.")] = 0.99,
     method: Annotated[
-        str, typer.Option("--method", help="How ε is bounded; auto is exact where that is possible.")
+        str,
+        typer.Option(
+            "--method", metavar=NamesOf("audit method"), help="How ε is bounded; auto is exact where that is possible."
+        ),
     ] = "auto",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the subject; repeatable.")

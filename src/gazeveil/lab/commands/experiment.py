@@ -32,7 +32,7 @@ from gazeveil.lab.commands._shared import (
     show_found,
 )
 from gazeveil.lab.commands._usefulness import EVERY, TrustOptions, trust
-from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
+from gazeveil.terminal.options import DistanceMm, NamesOf, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 def experiment_attributes(
     veils: Veils = "",
     sets: Annotated[str, typer.Option("--sets", help="`vr`, `simulated`, or both with a comma.")] = "vr,simulated",
-    recogniser: Annotated[str, typer.Option("--recogniser", help="Recogniser.")] = "clusterfix",
+    recogniser: Annotated[
+        str, typer.Option("--recogniser", metavar=NamesOf("recogniser"), help="Recogniser.")
+    ] = "clusterfix",
     data: Annotated[Path | None, data_with("vr_objects_jov2024")] = None,
     people: MostPeople = 16,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 90.0,
@@ -149,14 +151,19 @@ def experiment_heads(
 # --- ``gazeveil judge experiment membership`` and ``reconstruction``: attacks on released data sets.
 
 
-People = Annotated[int, typer.Option("--participants", "--people", min=3, help="Participants.")]
+People = Annotated[int, typer.Option("--participants", min=3, help="Participants.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", min=0.01, max=100, help="ε of what is released with noise.")]
 
 
 def experiment_membership(
     products: Annotated[str, typer.Option("--products", help="Products, comma-separated; all by default.")] = "",
     target: Annotated[
-        str, typer.Option("--target", help="`typical`, or `extreme`: a participant who stares where no one else looks.")
+        str,
+        typer.Option(
+            "--target",
+            metavar=NamesOf("target"),
+            help="`typical`, or `extreme`: a participant who stares where no one else looks.",
+        ),
     ] = "typical",
     people: People = 10,
     epsilon: Epsilon = 1.0,
@@ -311,15 +318,15 @@ _SCENES = ("per trial, same scene", "per session, same scene")
 SETS = ("vr", "simulated", "readers", "eyetribe")
 
 
-def experiment_peers(
+def experiment_baselines(
     sets: Annotated[
         str,
         typer.Option("--sets", help="Of gaze: `vr`, `simulated`. Of features: `readers`, `eyetribe`. Comma-separated."),
     ] = "simulated,readers",
-    peers: Annotated[
+    baselines: Annotated[
         str,
         typer.Option(
-            "--peers", help="Baselines, space-separated: k-same-synth:k=8 event-synth:k=2,gamma=3; a dozen by default."
+            "--baselines", help="Space-separated: k-same-synth:k=8 event-synth:k=2,gamma=3; a dozen by default."
         ),
     ] = "",
     recognisers: Annotated[str, typer.Option("--recognisers", help="Identification model.")] = "committee,rbf",
@@ -344,7 +351,7 @@ def experiment_peers(
     if unknown := [name for name in names if name not in SETS]:
         raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     who = [RECOGNISERS[name]() for name in names_in(recognisers)]
-    chosen = tuple(peers.split())
+    chosen = tuple(baselines.split())
     gaze: list[samples.Row] = []
     series: list[features.Row] = []
     for name in names:
@@ -491,8 +498,9 @@ def experiment_run(
         list[Path] | None, typer.Option("--with", help="A Python file that registers your own mechanism; repeatable.")
     ] = None,
     data: Annotated[Path | None, typer.Option("--data", help="Folder of data sets; found here or above.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=0, help="Processes; one a core by default. 0: this one, no time limit.")
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=0, help="One a core by default. 0: this process alone, no time limit."),
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="Where large corpora are worked on: `local`, or a Spark master.")
@@ -511,7 +519,7 @@ def experiment_run(
     canvas()  # says at once, not after a night's work, that what draws is not installed
     asked = read_grid(grid, own or ())
     folder = Path("runs") / asked.name if out is None else out
-    workers = jobs if jobs is not None else 1 if engine != "local" else os.cpu_count() or 1
+    workers = workers if workers is not None else 1 if engine != "local" else os.cpu_count() or 1
     setting = Setting(asked, find_data(data), engine)
     begun = time.monotonic()
     with _followed(as_json) as follow:
@@ -640,7 +648,7 @@ def experiment() -> None:
 
 
 @app.command(
-    epilog="Example: `gazeveil judge experiment heatmap --data simulated --observers 15,50 --images 4 --out usefulness`"
+    epilog="Example: `gazeveil judge experiment heatmap --data simulated --observers 15,50 --scenes 4 --out usefulness`"
 )
 def heatmap(
     data: Annotated[
@@ -651,15 +659,17 @@ def heatmap(
             "or a folder: OSIE, corpus, or pictures as for picture-model, with durations in ms.",
         ),
     ] = "simulated",
-    observers: Annotated[str, typer.Option("--observers", help="Numbers of participants.")] = "15,30,50,100,300",
+    participants: Annotated[str, typer.Option("--participants", help="Numbers of participants.")] = "15,30,50,100,300",
     epsilon: Annotated[str, typer.Option("--epsilon", help="ε of each map; comma-separated.")] = "1",
     delta: Annotated[float, typer.Option("--delta", help="δ of each map.")] = 1e-5,
-    images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
+    scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes at most.")] = 40,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of participants and noise per scene.")] = 1,
     split: Annotated[
         str,
         typer.Option(
-            "--split", help="Simulated and OSIE. `test`: scenes that no constant was tuned on; `tune`: the others."
+            "--split",
+            metavar=NamesOf("split"),
+            help="Simulated and OSIE. `test`: scenes that no constant was tuned on; `tune`: the others.",
         ),
     ] = "test",
     methods: Annotated[
@@ -680,7 +690,9 @@ def heatmap(
         bool,
         typer.Option("--trust", help="Compare releases with their priors, error bars and hot spots with the truth."),
     ] = False,
-    viewers: Annotated[str, typer.Option("--viewers", help="With --trust: these viewers alone, as 9-15.")] = "",
+    only_participants: Annotated[
+        str, typer.Option("--only-participants", help="With --trust: these alone, as 9-15.")
+    ] = "",
     seed: Seed = 0,
     out: Out = None,
     screen: ScreenPx = None,
@@ -693,11 +705,11 @@ def heatmap(
     from gazeveil.lab.experiments.usefulness import heatmaps as usefulness
 
     pictured = pictures is not None or contents is not None
-    with_trust = trusted or bool(viewers) or pictured
+    with_trust = trusted or bool(only_participants) or pictured
     if pictured and data == "simulated":
         raise OptionError("simulated scenes have no pictures", hint="use osie or a corpus of your own")
     plan = usefulness.Plan(
-        observers=numbers_in(observers, int, "--observers"),
+        observers=numbers_in(participants, int, "--participants"),
         epsilons=numbers_in(epsilon, float, "--epsilon"),
         delta=delta,
         methods=() if with_trust else names_in(methods),
@@ -706,10 +718,12 @@ def heatmap(
     )
     check_drawing(out)
     with progress("gathering gaze", quiet=as_json) as tell:
-        some = EVERY if pictured else images  # those that have pictures are picked afterwards
+        some = EVERY if pictured else scenes  # those that have pictures are picked afterwards
         gallery = gallery_of(data, split, some, seed, tell, sizes_of(screen, size_mm, distance_mm))
     if with_trust:
-        asked = TrustOptions(pictures=pictures, contents=contents, images=images, viewers=viewers, methods=methods)
+        asked = TrustOptions(
+            pictures=pictures, contents=contents, scenes=scenes, participants=only_participants, methods=methods
+        )
         trust(gallery, plan, gallery.split, asked, out, as_json)
         return
     with progress("making heatmaps", quiet=as_json) as tell:
@@ -750,7 +764,7 @@ _COMMANDS = (
     ("run", experiment_run, "grid.toml --out runs/first"),
     ("compare", experiment_compare, "runs/first runs/second"),
     ("leaderboard", experiment_leaderboard, "runs/first --out leaderboard.md"),
-    ("forecast", _usefulness.forecast_command(gallery_of), "--data simulated --observers 15 --images 3"),
+    ("forecast", _usefulness.forecast_command(gallery_of), "--data simulated --participants 15 --scenes 3"),
     ("features", _usefulness.experiment_features, "--people 20 --seconds 120 --out usefulness"),
     ("veils", experiment_veils, "--presets lphu,gaussian-low --quick"),
     ("identify", experiment_identify, "--experiment vr --recognisers committee,lda"),
@@ -762,10 +776,9 @@ _COMMANDS = (
     ("attributes", experiment_attributes, "--sets simulated --veils none,mpmu"),
     ("geometry", experiment_geometry, "--data shared/data"),
     ("heads", experiment_heads, "--data shared/data"),
-    ("baselines", experiment_peers, "--sets readers --people 12 --out found"),
+    ("baselines", experiment_baselines, "--sets readers --people 12 --out found"),
 )
 """Names, commands and what their examples say."""
 for _name, _command, _example in _COMMANDS:
     app.command(_name, epilog=f"Example: `gazeveil judge experiment {_name} {_example}`")(_command)
 _example = str(app.registered_commands[-1].epilog)
-app.command("peers", hidden=True, epilog=_example)(experiment_peers)  # a name of earlier versions
