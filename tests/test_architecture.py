@@ -31,7 +31,7 @@ ARROWS = {
     "engines": BELOW,
     "scene": {"gaze"},
     "release": {"engines", *BELOW},
-    "gateway": {"release", "scene", "samples", "privacy", "noise", "gaze", "simulate"},
+    "gateway": {"scene", "samples", "privacy", "noise", "gaze", "simulate"},
     "terminal": {"release", *BELOW},
     "lab": {"release", "gateway", "engines", "scene", "simulate", "terminal", *BELOW},
 }

@@ -13,7 +13,7 @@ from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import silent
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"
-QUICK = ["experiment", "heatmap", "--observers", "12", "--images", "2", "--methods", "prior,grid,none"]
+QUICK = ["lab", "experiment", "heatmap", "--participants", "12", "--scenes", "2", "--methods", "prior,grid,none"]
 PNG = b"\x89PNG"
 
 
@@ -48,7 +48,7 @@ def test_it_gives_the_same_as_json_every_time(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.skipif(not OSIE.is_dir(), reason="OSIE is not here")
 def test_osie_is_found_by_its_folder_and_says_who_is_drawn_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*QUICK, "--data", str(OSIE), "--observers", "15,20", "--json"]) == EXIT_OK
+    assert run([*QUICK, "--data", str(OSIE), "--participants", "15,20", "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert told["data"] == "osie"
     assert told["drawn_with_replacement"] == [20]
@@ -57,8 +57,8 @@ def test_osie_is_found_by_its_folder_and_says_who_is_drawn_twice(capsys: pytest.
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["--observers", "15,many"], "--observers"),
-        (["--observers", "0"], "observers"),
+        (["--participants", "15,many"], "--participants"),
+        (["--participants", "0"], "observers"),
         (["--epsilon", "-1"], "epsilons"),
         (["--epsilon", "nan"], "epsilons"),
         (["--delta", "0"], "delta"),
@@ -87,7 +87,7 @@ def test_the_old_name_runs_the_same_and_says_the_new_one(capsys: pytest.CaptureF
     told = capsys.readouterr()
     assert told.out == new
     assert told.err.splitlines() == [
-        "`gazeveil study heatmap` is now `gazeveil judge experiment heatmap`; the old name goes with the next version"
+        "`gazeveil study heatmap` is now `gazeveil lab experiment heatmap`; the old name goes with the next version"
     ]
     assert run(["study", *QUICK[1:], "--methods", "magic"]) == EXIT_INPUT
     assert "magic" in capsys.readouterr().err
@@ -96,7 +96,7 @@ def test_the_old_name_runs_the_same_and_says_the_new_one(capsys: pytest.CaptureF
 @pytest.mark.parametrize("name", ["features", "heatmap", "identify", "veils"])
 def test_every_old_name_leads_to_its_experiment(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["study", name, "--help"]) == EXIT_OK
-    assert f"gazeveil judge experiment {name}" in capsys.readouterr().out
+    assert f"gazeveil lab experiment {name}" in capsys.readouterr().out
 
 
 def test_the_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

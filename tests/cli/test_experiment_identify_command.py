@@ -13,7 +13,7 @@ from gazeveil.cli.main import run
 from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
-COMMAND = ["experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]
+COMMAND = ["lab", "experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]
 
 
 @pytest.fixture

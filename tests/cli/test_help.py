@@ -73,7 +73,7 @@ def test_the_first_screen_has_five_panels(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_every_command_has_one_path(capsys: pytest.CaptureFixture[str]) -> None:
-    for typed in (["tools", "calibrate"], ["judge", "audit"], ["audit"], ["lab", "advise"], ["release", "heatmap"]):
+    for typed in (["calibrate"], ["lab", "audit"], ["audit"], ["lab", "advise"], ["heatmap"]):
         assert run([*typed, "--help"]) == EXIT_USAGE
         assert "No such command" in capsys.readouterr().err
     for command in leaves().values():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil data scene``: scenes, window and radii of a video, in words, as JSON and as a picture."""
+"""``gazeveil scene``: scenes, window and radii of a video, in words, as JSON and as a picture."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_narrow_table_of_a_command_fits_and_loses_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(printing, "_across", lambda: 60)
-    assert run(["attack", "table"]) == EXIT_OK
+    assert run(["lab", "attack", "table"]) == EXIT_OK
     narrow = capsys.readouterr().out
     assert max(len(line) for line in narrow.splitlines()) <= 60
     assert "committee" in narrow

@@ -381,7 +381,7 @@ def paid(tmp_path: Path) -> list[str]:
     ledger = str(tmp_path / "ledger.sqlite")
     account = ["ledger", "init", "study-7", "--epsilon", "5", "--window", "0.5", "--radius", "60", "--ledger", ledger]
     assert run(account) == 0
-    return ["--ledger", ledger, "--dataset", "study-7"]
+    return ["--ledger", ledger, "--account", "study-7"]
 
 
 def charges(tmp_path: Path) -> int:

@@ -36,7 +36,7 @@ OF_THE_LAB: Final = ("advise", "demo")
 """Commands of the first screen whose files are there too."""
 
 _WRITTEN: Final = {
-    "SECONDS": "--bin --duration --every --hide-seconds --limit --seconds --step --window --within",
+    "SECONDS": "--bin-seconds --duration --every --hide-seconds --limit --seconds --step --window --within",
     "MINUTES": "--minutes",
     "DEGREES": "--blur-deg --cell-deg",
     "MM": "--distance-mm",

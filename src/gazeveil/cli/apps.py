@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live apps``: what every app of a running gateway gets, and its privacy level."""
+"""``gazeveil apps``: what every app of a running gateway gets, and its privacy level."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def apps() -> None:
     """Show or change what the apps of a running gateway get."""
 
 
-@app.command("list", epilog="Example: `gazeveil live apps list policy.toml`")
+@app.command("list", epilog="Example: `gazeveil apps list policy.toml`")
 def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Show every app: its guarantee, its state, its counts."""
     told = ask(policy, "GET", "/v1/apps", ca=ca, fingerprint=fingerprint)
@@ -40,7 +40,7 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
         print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
-@app.command(epilog="Example: `gazeveil live apps turn policy.toml game --preset hplu`")
+@app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
 def turn(
     policy: PolicyFile,
     name: AppName,
@@ -64,7 +64,7 @@ def turn(
     _tell(told, as_json=as_json)
 
 
-@app.command(epilog="Example: `gazeveil live apps off policy.toml game`")
+@app.command(epilog="Example: `gazeveil apps off policy.toml game`")
 def off(
     policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
 ) -> None:
@@ -73,7 +73,7 @@ def off(
     _tell(told, as_json=as_json)
 
 
-@app.command(epilog="Example: `gazeveil live apps on policy.toml game`")
+@app.command(epilog="Example: `gazeveil apps on policy.toml game`")
 def on(
     policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
 ) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil tools calibrate``: how much noise does a guarantee need?"""
+"""``gazeveil calibrate``: how much noise does a guarantee need?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def calibrate() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
+@app.command(epilog="Example: `gazeveil calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
 def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJson = False) -> None:
     """Gaussian noise for (ε, δ): the smallest standard deviation that is enough."""
     from gazeveil.privacy.calibrate import gaussian_sigma
@@ -50,7 +50,7 @@ def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJ
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate laplace --epsilon 0.5 --sensitivity 2`")
+@app.command(epilog="Example: `gazeveil calibrate laplace --epsilon 0.5 --sensitivity 2`")
 def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) -> None:
     """Laplace noise for pure ε: the smallest scale that is enough."""
     from gazeveil.privacy.calibrate import laplace_scale
@@ -68,7 +68,7 @@ def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) ->
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate radial --epsilon 1 --sensitivity 60 --dimensions 2`")
+@app.command(epilog="Example: `gazeveil calibrate radial --epsilon 1 --sensitivity 60 --dimensions 2`")
 def radial(
     epsilon: Epsilon,
     sensitivity: L2 = "1",
@@ -94,7 +94,7 @@ def radial(
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate liu --participants 1000 --pixels 1 --cap 1 --epsilon 1`")
+@app.command(epilog="Example: `gazeveil calibrate liu --participants 1000 --pixels 1 --cap 1 --epsilon 1`")
 def liu(
     participants: Annotated[int, typer.Option("--participants", help="How many participants; public.")],
     pixels: Annotated[int, typer.Option("--pixels", help="How many pixels the gaze map has.")],

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil data events``: fixations, saccades and blinks in gaze files."""
+"""``gazeveil events``: fixations, saccades and blinks in gaze files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil data events study/ --detector ivt --set threshold=30 --out events.csv`")
+@app.command(epilog="Example: `gazeveil events study/ --detector ivt --set threshold=30 --out events.csv`")
 @reads_gaze
 def events(
     inputs: Inputs,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil release movie``: a private heatmap that moves, with its guarantee."""
+"""``gazeveil movie``: a private heatmap that moves, with its guarantee."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ app = command_app()
 
 
 @app.command(
-    epilog="Example: `gazeveil release movie study/ --stimulus film --bin 0.5 --duration 20 --epsilon 3 --out film "
+    epilog="Example: `gazeveil movie study/ --stimulus film --bin-seconds 0.5 --duration 20 --epsilon 3 --out film "
     "--ledger ledger.sqlite --account study-7`"
 )
 @releases
@@ -36,7 +36,7 @@ def movie(
         float | None,
         typer.Option("--duration", help="Seconds from the first sample of each recording; by default the study's."),
     ] = None,
-    bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin.")] = 0.5,
+    bin_seconds: Annotated[float, typer.Option("--bin-seconds", help="Seconds of a bin.")] = 0.5,
     strategy: Annotated[
         str, typer.Option("--strategy", metavar=NamesOf("strategies"), help="How the maps are measured.")
     ] = "bumps",

@@ -41,7 +41,7 @@ def open_page(link: str) -> bool:
         return False
 
 
-@app.command(epilog="Example: `gazeveil live page policy.toml`")
+@app.command(epilog="Example: `gazeveil page policy.toml`")
 def page(
     policy: PolicyFile,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the link.")] = False,

@@ -52,9 +52,9 @@ class Asked:
         list[str] | None,
         typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
     ] = None
-    bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)] = (
-        0.5
-    )
+    bin_seconds: Annotated[
+        float, typer.Option("--bin-seconds", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)
+    ] = 0.5
     duration: Annotated[
         float | None,
         typer.Option("--duration", help="Seconds of a movie; by default the study's.", rich_help_panel=_MAPS),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live policy``: check a gateway's policy, show it in plain words, reload it."""
+"""``gazeveil policy``: check a gateway's policy, show it in plain words, reload it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Fingerprint = Annotated[
 app = command_app()
 
 EXAMPLE = """\
-# A gateway's policy. `gazeveil live policy check` reads it; `gazeveil serve` runs it.
+# A gateway's policy. `gazeveil policy check` reads it; `gazeveil serve` runs it.
 version = 1
 
 [gateway]
@@ -75,7 +75,7 @@ def policy() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil live policy check policy.toml`")
+@app.command(epilog="Example: `gazeveil policy check policy.toml`")
 def check(path: PolicyFile, as_json: AsJson = False) -> None:
     """Read a policy, and say what it guarantees to whom; what is wrong is reported with its line."""
     from gazeveil.gateway.policy import read_policy
@@ -88,7 +88,7 @@ def check(path: PolicyFile, as_json: AsJson = False) -> None:
         print(line)
 
 
-@app.command(epilog="Example: `gazeveil live policy example policy.toml`")
+@app.command(epilog="Example: `gazeveil policy example policy.toml`")
 def example(
     path: PolicyFile,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
@@ -104,7 +104,7 @@ def example(
         print(f"wrote {path}\nnext: gazeveil serve {path} --create-ledger")
 
 
-@app.command(epilog="Example: `gazeveil live policy reload policy.toml`")
+@app.command(epilog="Example: `gazeveil policy reload policy.toml`")
 def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
     from gazeveil.gateway.policy import read_policy

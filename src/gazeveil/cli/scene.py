@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil data scene``: the scenes of a video, and the radius and window they ask for."""
+"""``gazeveil scene``: the scenes of a video, and the radius and window they ask for."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ _MOST_ROWS = 20
 app = command_app()
 
 
-@app.command(
-    epilog="Example: `gazeveil data scene film.mp4 --plot scenes.png` or `gazeveil data scene film.mp4 --json`"
-)
+@app.command(epilog="Example: `gazeveil scene film.mp4 --plot scenes.png` or `gazeveil scene film.mp4 --json`")
 def scene(
     video: Annotated[Path, typer.Argument(help="A video, or a picture (PNG, JPEG).")],
     finder: Annotated[

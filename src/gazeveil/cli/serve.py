@@ -139,7 +139,7 @@ def serve(
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
-    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil live policy reload`, reads the policy again. With --demo no
+    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil policy reload`, reads the policy again. With --demo no
     policy is needed.
     """
     import asyncio
@@ -205,7 +205,7 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
     def say_link(link: str) -> None:
         if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
-            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil live page {policy} makes another)")
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
 
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
     linked = (lambda link: None) if quiet else say_link

@@ -24,7 +24,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 def study() -> None:
     """Declare a study: the public facts that releases may use.
 
-    Experiments are in `gazeveil judge experiment`.
+    Experiments are in `gazeveil lab experiment`.
     """
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
+"""``gazeveil track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil live track --from tobii --to policy.toml`")
+@app.command(epilog="Example: `gazeveil track --from tobii --to policy.toml`")
 def track(
     source: Annotated[
         str | None, typer.Option("--from", metavar=NamesOf("bridge"), help="A tracker that is connected here.")

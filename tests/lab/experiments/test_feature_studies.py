@@ -165,7 +165,7 @@ def test_the_command_prints_and_draws(tmp_path: Path) -> None:
         study,
         [
             "features",
-            "--people",
+            "--participants",
             "6",
             "--seconds",
             "60",
@@ -189,11 +189,11 @@ def test_bozkirs_figures_are_drawn_on_few_readers(tmp_path: Path) -> None:
         reproduce,
         [
             "bozkir",
-            "--people",
+            "--participants",
             "4",
             "--seconds",
             "90",
-            "--runs",
+            "--repeats",
             "1",
             "--every",
             "60",

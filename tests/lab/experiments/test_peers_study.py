@@ -140,13 +140,23 @@ def test_the_command_writes_numbers_and_a_picture(
 ) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("gazeveil.lab.experiments.peers.sets.simulated_people", lambda *_: four)
-    arguments = ["experiment", "peers", "--sets", "simulated", "--recognisers", "", "--peers", "none k-same-synth:k=2"]
+    arguments = [
+        "lab",
+        "experiment",
+        "peers",
+        "--sets",
+        "simulated",
+        "--recognisers",
+        "",
+        "--baselines",
+        "none k-same-synth:k=2",
+    ]
     assert run([*arguments, "--out", str(tmp_path / "found"), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert [row["peer"] for row in told["gaze"]] == ["none", "k-same-synth:k=2"]
     assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["peers.json", "peers.png"]
     assert run(arguments) == EXIT_OK
     assert "what is left of gaze" in capsys.readouterr().out
-    assert run(["experiment", "peers", "--sets", "nobody"]) == EXIT_INPUT
-    missing = ["experiment", "peers", "--sets", "vr", "--data", str(tmp_path / "nothing")]
+    assert run(["lab", "experiment", "peers", "--sets", "nobody"]) == EXIT_INPUT
+    missing = ["lab", "experiment", "peers", "--sets", "vr", "--data", str(tmp_path / "nothing")]
     assert run(missing) == EXIT_INPUT

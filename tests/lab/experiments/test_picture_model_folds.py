@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil judge experiment picture-model --folds`: each picture is predicted by readouts that never saw it."""
+"""`gazeveil lab experiment picture-model --folds`: each picture is predicted by readouts that never saw it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def experiment(folder: Path, *options: str) -> int:
-    return run(["experiment", "picture-model", str(folder), *options])
+    return run(["lab", "experiment", "picture-model", str(folder), *options])
 
 
 def some_set(name: str, count: int, held_out: int = 0) -> PictureSet:

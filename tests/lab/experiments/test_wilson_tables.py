@@ -239,7 +239,16 @@ def test_the_command_prints_every_table(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(wilson_tables, "QUICK_PEOPLE", 3)
     monkeypatch.setattr(wilson_tables, "QUICK_SECONDS", 7.0)
-    command = ["reproduce", "wilson", "--quick", "--recognisers", "speeds", "--veils", "none; gaussian; clock lphu"]
+    command = [
+        "lab",
+        "reproduce",
+        "wilson",
+        "--quick",
+        "--recognisers",
+        "speeds",
+        "--veils",
+        "none; gaussian; clock lphu",
+    ]
     assert run([*command, "--attacks", "mean,absent"]) == EXIT_OK
     told = capsys.readouterr().out
     for part in (

@@ -87,7 +87,7 @@ def show_found(
         print(f"wrote {', '.join(files)} to {out}")
 
 
-# --- `--data` of `gazeveil judge experiment heatmap` and `forecast`: sets of scenes by their names, or a folder.
+# --- `--data` of `gazeveil lab experiment heatmap` and `forecast`: sets of scenes by their names, or a folder.
 
 
 def gallery_of(

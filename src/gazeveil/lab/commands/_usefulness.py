@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment``: how useful maps and features are, how far forecasts hold, and the networks behind them."""
+"""``gazeveil lab experiment``: how useful maps and features are, how far forecasts hold, and the networks behind them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _first_and_last(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-# --- ``gazeveil judge experiment forecast``: forecasts compared with outcomes.
+# --- ``gazeveil lab experiment forecast``: forecasts compared with outcomes.
 
 
 GalleryOf = Callable[[str, str, int, int, Progress, Mapping[str, float]], "Gallery"]
@@ -304,7 +304,7 @@ def _features(data: str, seed: int, as_json: bool) -> None:
     )
 
 
-# --- ``gazeveil judge experiment heatmap-decoder``: train a decoder of heatmaps.
+# --- ``gazeveil lab experiment heatmap-decoder``: train a decoder of heatmaps.
 
 
 _OFTEN = {"osie": 2.0}
@@ -341,7 +341,7 @@ def experiment_heatmap_decoder(
     """Train a decoder of heatmaps on public fixations and on simulated participants.
 
     It runs on a GPU where PyTorch finds one; on a processor it takes hours. Contents are what
-    `gazeveil judge experiment picture-model --maps` writes.
+    `gazeveil lab experiment picture-model --maps` writes.
     """
     try:
         import torch
@@ -388,7 +388,7 @@ def experiment_heatmap_decoder(
     typer.echo(f"trained {decoder} for {steps or course.steps} steps on pictures: {shown}; weights are in {out}")
 
 
-# --- ``gazeveil judge experiment picture-model``: train and judge the model that predicts gaze from a picture.
+# --- ``gazeveil lab experiment picture-model``: train and judge the model that predicts gaze from a picture.
 
 
 def experiment_picture_model(
@@ -513,7 +513,7 @@ def _print_scores(scores: Sequence[Score]) -> None:
     )
 
 
-# --- ``gazeveil judge experiment features`` and ``gazeveil judge reproduce bozkir``: feature series judged.
+# --- ``gazeveil lab experiment features`` and ``gazeveil lab reproduce bozkir``: feature series judged.
 
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and pictures.")]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil attack``: try to identify participants, train the networks that do, list the attacks."""
+"""``gazeveil lab attack``: try to identify participants, train the networks that do, list the attacks."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _print(told: Judgement) -> None:
     )
 
 
-# --- ``gazeveil attack table`` and ``keep``: the table of measured identification rates.
+# --- ``gazeveil lab attack table`` and ``keep``: the table of measured identification rates.
 
 
 TablePath = Annotated[
@@ -243,7 +243,7 @@ def _judgements(path: Path) -> list[dict[str, Any]]:
         raise FileFormatError(path, expected="judgements as JSON", found=str(error)) from None
     if found := list(_anywhere(values)):
         return found
-    raise FileFormatError(path, expected="judgements as JSON", found="none", hint="gazeveil attack run … --json")
+    raise FileFormatError(path, expected="judgements as JSON", found="none", hint="gazeveil lab attack run … --json")
 
 
 def _anywhere(values: Any) -> Iterator[dict[str, Any]]:
@@ -254,7 +254,7 @@ def _anywhere(values: Any) -> Iterator[dict[str, Any]]:
             yield from _anywhere(each)
 
 
-# --- ``gazeveil attack train``: train recognisers before an attack.
+# --- ``gazeveil lab attack train``: train recognisers before an attack.
 
 
 _train = command_app(no_args_is_help=True)
@@ -279,7 +279,9 @@ def train() -> None:
     """Train a recogniser on simulated participants or on your own data."""
 
 
-@_train.command(epilog="Example: `gazeveil attack train ekyt --people 500 --sessions 8 --device cuda --out model.npz`")
+@_train.command(
+    epilog="Example: `gazeveil lab attack train ekyt --participants 500 --sessions 8 --device cuda --out model.npz`"
+)
 def ekyt(
     out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz); its log goes beside it (.json).")],
     people: Annotated[int, typer.Option("--participants", min=2, help="How many simulated participants.")] = 100,
@@ -362,7 +364,7 @@ def ekyt(
     )
 
 
-# --- ``gazeveil attack``: the adversary at work. Each recogniser that is trained has a command under ``train``.
+# --- ``gazeveil lab attack``: the adversary at work. Each recogniser that is trained has a command under ``train``.
 
 
 app = command_app(no_args_is_help=True)
@@ -374,8 +376,10 @@ def attack() -> None:
 
 
 app.add_typer(_train, name="train")
-app.command("run", epilog="Example: `gazeveil attack run --people 8 --seconds 30 --preset mpmu --attack wavelet`")(
-    attack_run
+app.command(
+    "run", epilog="Example: `gazeveil lab attack run --participants 8 --seconds 30 --preset mpmu --attack wavelet`"
+)(attack_run)
+app.command("table", epilog="Example: `gazeveil lab attack table`")(attack_table)
+app.command("keep", epilog="Example: `gazeveil lab attack keep result.json --command 'gazeveil lab attack run …'`")(
+    attack_keep
 )
-app.command("table", epilog="Example: `gazeveil attack table`")(attack_table)
-app.command("keep", epilog="Example: `gazeveil attack keep result.json --command 'gazeveil attack run …'`")(attack_keep)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge audit``: does a mechanism keep what it claims?"""
+"""``gazeveil lab audit``: does a mechanism keep what it claims?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGES = ("aggregate", "features", "samples", "gateway")
 
 
 @app.command(
-    epilog="Example: `gazeveil judge audit half-scale-laplace --trials 100000` or `gazeveil judge audit --list`. "
+    epilog="Example: `gazeveil lab audit half-scale-laplace --trials 100000` or `gazeveil lab audit --list`. "
     "Exit code 1 means that the claim is violated."
 )
 def audit(

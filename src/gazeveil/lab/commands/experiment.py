@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment``: how useful releases are, beside other methods, and what attacks find in them."""
+"""``gazeveil lab experiment``: how useful releases are, beside other methods, and what attacks find in them."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def experiment_heads(
     )
 
 
-# --- ``gazeveil judge experiment membership`` and ``reconstruction``: attacks on released data sets.
+# --- ``gazeveil lab experiment membership`` and ``reconstruction``: attacks on released data sets.
 
 
 People = Annotated[int, typer.Option("--participants", min=3, help="Participants.")]
@@ -237,7 +237,7 @@ def experiment_reconstruction(
     show_found(out, "reconstruction", told, lambda: _plots.got_back(found), [table], as_json=as_json)
 
 
-# --- ``gazeveil judge experiment identify``: how often participants are recognised from raw gaze.
+# --- ``gazeveil lab experiment identify``: how often participants are recognised from raw gaze.
 
 
 def experiment_identify(
@@ -312,7 +312,7 @@ def experiment_identify(
 _SCENES = ("per trial, same scene", "per session, same scene")
 
 
-# --- ``gazeveil judge experiment baselines``: baselines for whole data sets, measured as our own mechanisms are.
+# --- ``gazeveil lab experiment baselines``: baselines for whole data sets, measured as our own mechanisms are.
 
 
 SETS = ("vr", "simulated", "readers", "eyetribe")
@@ -399,7 +399,7 @@ def experiment_baselines(
     show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), tables, as_json=as_json)
 
 
-# --- ``gazeveil judge experiment scanpaths``: what mechanisms leave of scanpaths.
+# --- ``gazeveil lab experiment scanpaths``: what mechanisms leave of scanpaths.
 
 
 def experiment_scanpaths(
@@ -451,7 +451,7 @@ def experiment_scanpaths(
     show_found(out, "scanpaths", told, lambda: _plots.drawn(found), tables, as_json=as_json)
 
 
-# --- ``gazeveil judge experiment veils``: presets of stream mechanisms by every measure.
+# --- ``gazeveil lab experiment veils``: presets of stream mechanisms by every measure.
 
 
 def experiment_veils(
@@ -484,7 +484,7 @@ def experiment_veils(
         )
 
 
-# --- ``gazeveil judge experiment run``, ``compare`` and ``leaderboard``: the grid.
+# --- ``gazeveil lab experiment run``, ``compare`` and ``leaderboard``: the grid.
 
 
 _MINUTE = 60.0
@@ -527,7 +527,7 @@ def experiment_run(
     table = tables.table_of(asked.name, cells, kept)
     tables.write_table(table, folder / tables.FILE)
     command = shlex.join(
-        ["gazeveil", "judge", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())]
+        ["gazeveil", "lab", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())]
     )
     report = write_report(asked, table, folder, command)
     done = table.unique("digest")
@@ -636,7 +636,7 @@ def _told(now: Progress) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-# --- ``gazeveil judge experiment``: how good our own releases are, measured so that anyone can repeat it.
+# --- ``gazeveil lab experiment``: how good our own releases are, measured so that anyone can repeat it.
 
 
 app = command_app(no_args_is_help=True)
@@ -648,7 +648,7 @@ def experiment() -> None:
 
 
 @app.command(
-    epilog="Example: `gazeveil judge experiment heatmap --data simulated --observers 15,50 --scenes 4 --out usefulness`"
+    epilog="Example: `gazeveil lab experiment heatmap --data simulated --participants 15,50 --scenes 4 --out usefulness`"
 )
 def heatmap(
     data: Annotated[
@@ -765,20 +765,20 @@ _COMMANDS = (
     ("compare", experiment_compare, "runs/first runs/second"),
     ("leaderboard", experiment_leaderboard, "runs/first --out leaderboard.md"),
     ("forecast", _usefulness.forecast_command(gallery_of), "--data simulated --participants 15 --scenes 3"),
-    ("features", _usefulness.experiment_features, "--people 20 --seconds 120 --out usefulness"),
+    ("features", _usefulness.experiment_features, "--participants 20 --seconds 120 --out usefulness"),
     ("veils", experiment_veils, "--presets lphu,gaussian-low --quick"),
     ("identify", experiment_identify, "--experiment vr --recognisers committee,lda"),
     ("heatmap-decoder", _usefulness.experiment_heatmap_decoder, "sets --out learned_bumps.npz"),
     ("picture-model", _usefulness.experiment_picture_model, "sets --out readout.npz"),
-    ("scanpaths", experiment_scanpaths, "--veils none,mpmu --people 6 --scenes 2"),
+    ("scanpaths", experiment_scanpaths, "--veils none,mpmu --participants 6 --scenes 2"),
     ("membership", experiment_membership, "--products heatmap --releases 50"),
-    ("reconstruction", experiment_reconstruction, "--people 6 --no-movies"),
+    ("reconstruction", experiment_reconstruction, "--participants 6 --no-movies"),
     ("attributes", experiment_attributes, "--sets simulated --veils none,mpmu"),
     ("geometry", experiment_geometry, "--data shared/data"),
     ("heads", experiment_heads, "--data shared/data"),
-    ("baselines", experiment_baselines, "--sets readers --people 12 --out found"),
+    ("baselines", experiment_baselines, "--sets readers --participants 12 --out found"),
 )
 """Names, commands and what their examples say."""
 for _name, _command, _example in _COMMANDS:
-    app.command(_name, epilog=f"Example: `gazeveil judge experiment {_name} {_example}`")(_command)
+    app.command(_name, epilog=f"Example: `gazeveil lab experiment {_name} {_example}`")(_command)
 _example = str(app.registered_commands[-1].epilog)

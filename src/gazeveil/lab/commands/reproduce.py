@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce``: the measurements of papers again, beside their numbers."""
+"""``gazeveil lab reproduce``: the measurements of papers again, beside their numbers."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
-# --- ``gazeveil judge reproduce all``: every figure and table of the four papers in one run, with one page about them.
+# --- ``gazeveil lab reproduce all``: every figure and table of the four papers in one run, with one page about them.
 
 
 def reproduce_all(
@@ -324,7 +324,7 @@ def _cpu() -> float:
     return sum(os.times()[:4])
 
 
-# --- ``gazeveil judge reproduce``: tables of papers, measured again; one sub-command per paper.
+# --- ``gazeveil lab reproduce``: tables of papers, measured again; one sub-command per paper.
 
 
 app = command_app(no_args_is_help=True)
@@ -342,7 +342,7 @@ def reproduce() -> None:
     """Repeat the measurements of a paper, beside its numbers."""
 
 
-@app.command(epilog="Example: `gazeveil judge reproduce andersson --data data/lund2013`")
+@app.command(epilog="Example: `gazeveil lab reproduce andersson --data data/lund2013`")
 def andersson(data: Data = None, as_json: AsJson = False) -> None:
     """Fixation and saccade detection against two experts (Andersson et al. 2017)."""
     from gazeveil.lab.experiments.detector_agreement import DETECTORS, compare
@@ -365,7 +365,7 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
     print("published: the article's own detectors with the article's thresholds; for the experts, Dar et al. 2021")
 
 
-@app.command(epilog="Example: `gazeveil judge reproduce realism --data data`, a table for docs/concepts/simulator.md")
+@app.command(epilog="Example: `gazeveil lab reproduce realism --data data`, a table for docs/concepts/simulator.md")
 def realism(data: Data = None, as_json: AsJson = False) -> None:
     """Compare simulated with real eye movements, data set by data set."""
     from gazeveil.lab.experiments.simulator.realism import run, to_markdown
@@ -378,7 +378,7 @@ def realism(data: Data = None, as_json: AsJson = False) -> None:
     print(to_markdown(rows))
 
 
-@app.command(epilog="Example: `gazeveil judge reproduce liu --out liu-figures`")
+@app.command(epilog="Example: `gazeveil lab reproduce liu --out liu-figures`")
 def liu(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the figures and their numbers.")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Noisy heatmaps per point; the paper has 100.")] = 50,
@@ -415,7 +415,7 @@ def liu(
         print(f"wrote {', '.join(told['files'])} to {out}")
 
 
-@app.command(epilog="Example: `gazeveil judge reproduce kaleido --figure 13 --quick --out kaleido-figures`")
+@app.command(epilog="Example: `gazeveil lab reproduce kaleido --figure 13 --quick --out kaleido-figures`")
 def kaleido(
     figure: Annotated[int, typer.Option("--figure", help="13: error in pixels; 15: saliency maps.")] = 13,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure, its numbers and tables.")] = None,
@@ -511,8 +511,8 @@ def _lund2013() -> Path:
     return folder
 
 
-app.command(epilog="Example: `gazeveil judge reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(
+app.command(epilog="Example: `gazeveil lab reproduce bozkir --participants 6 --seconds 120 --every 40 --out bozkir`")(
     _usefulness.bozkir
 )
-app.command(epilog="Example: `gazeveil judge reproduce wilson --table 3 --quick --simulated`")(wilson)
-app.command("all", epilog="Example: `gazeveil judge reproduce all --quick --out reproduced`")(reproduce_all)
+app.command(epilog="Example: `gazeveil lab reproduce wilson --table 3 --quick --simulated`")(wilson)
+app.command("all", epilog="Example: `gazeveil lab reproduce all --quick --out reproduced`")(reproduce_all)

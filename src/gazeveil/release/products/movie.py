@@ -93,7 +93,7 @@ class MovieMeasurement(OneStimulus):
 
     def alternatives(self) -> tuple[str, ...]:
         """Say that there is the mean over time."""
-        return ("longer bins (--bin)", "one heatmap of the whole time")
+        return ("longer bins (--bin-seconds)", "one heatmap of the whole time")
 
     def method(self) -> Method:
         """Return how the maps protect."""
