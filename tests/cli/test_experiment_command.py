@@ -78,27 +78,3 @@ def test_osie_that_is_not_there_is_told(
     monkeypatch.chdir(tmp_path)
     assert run([*QUICK, "--data", "osie"]) == EXIT_INPUT
     assert "--data FOLDER" in capsys.readouterr().err
-
-
-def test_the_old_name_runs_the_same_and_says_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*QUICK, "--json"]) == EXIT_OK
-    new = capsys.readouterr().out
-    assert run(["study", *QUICK[1:], "--json"]) == EXIT_OK
-    told = capsys.readouterr()
-    assert told.out == new
-    assert told.err.splitlines() == [
-        "`gazeveil study heatmap` is now `gazeveil lab experiment heatmap`; the old name goes with the next version"
-    ]
-    assert run(["study", *QUICK[1:], "--methods", "magic"]) == EXIT_INPUT
-    assert "magic" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["features", "heatmap", "identify", "veils"])
-def test_every_old_name_leads_to_its_experiment(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["study", name, "--help"]) == EXIT_OK
-    assert f"gazeveil lab experiment {name}" in capsys.readouterr().out
-
-
-def test_the_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["study", "--help"]) == EXIT_OK
-    assert "heatmap" not in capsys.readouterr().out

@@ -20,7 +20,7 @@ from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.privacy.ledger import DEFAULT
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_USAGE
 from tests.commandline import commands, leaves, panels
-from tools.write_catalogue import catalogue
+from tools.generate import catalogue
 
 HEAVY = ("numpy", "scipy", "pandas", "numba", "matplotlib", "polars", "cryptography", "torch")
 
@@ -62,7 +62,7 @@ def test_every_command_file_is_a_command() -> None:
 
 def test_the_packaged_catalogue_is_what_commands_and_registries_say() -> None:
     packaged = Path(gazeveil.cli.__path__[0], "_catalogue.py").read_text(encoding="utf-8")
-    assert packaged == catalogue(), "write it again: python -m tools.write_catalogue"
+    assert packaged == catalogue(), "write it again: python -m tools.generate"
 
 
 def test_the_first_screen_has_five_panels(capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +73,9 @@ def test_the_first_screen_has_five_panels(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_every_command_has_one_path(capsys: pytest.CaptureFixture[str]) -> None:
-    for typed in (["calibrate"], ["lab", "audit"], ["audit"], ["lab", "advise"], ["heatmap"]):
+    paths = {"calibrate": "tools", "audit": "judge", "advise": "lab", "heatmap": "release", "attack": ""}
+    for name, group in paths.items():
+        typed = [group, name] if group else [name]
         assert run([*typed, "--help"]) == EXIT_USAGE
         assert "No such command" in capsys.readouterr().err
     for command in leaves().values():

@@ -79,7 +79,7 @@ def test_what_a_reader_sees_states_the_guarantee(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     picture = tmp_path / "before-after.png"
-    arguments = ["veil", str(study), "--preset", "lphu", "--out", str(tmp_path / "v"), "--picture", str(picture)]
+    arguments = ["veil", str(study), "--preset", "lphu", "--out", str(tmp_path / "v"), "--plot", str(picture)]
     assert run([*arguments, "--to", "csv", *FREE]) == 0
     shown = capsys.readouterr().out
     assert "veiled 900 samples of 3 recordings with clock(epsilon=3" in shown
@@ -319,7 +319,7 @@ def test_raw_gaze_is_never_replaced_nor_mixed_with_what_is_released(
         assert run([*command, str(out)]) == 4
         capsys.readouterr()
     assert run([*command, str(tmp_path / "raw")]) == 4
-    assert run([*command, str(tmp_path / "v"), "--picture", str(raw)]) == 4
+    assert run([*command, str(tmp_path / "v"), "--plot", str(raw)]) == 4
     assert run(["veil", str(study), *CLOCK, "--overwrite", "--out", str(study / "veiled"), *FREE]) == 4
     assert raw.read_bytes() == before
     assert not (study / "veiled").exists()
@@ -329,7 +329,7 @@ def test_raw_gaze_is_never_replaced_nor_mixed_with_what_is_released(
 def test_a_picture_of_raw_gaze_is_no_part_of_a_release(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], picture: str
 ) -> None:
-    arguments = ["veil", str(study), *CLOCK, "--out", str(tmp_path / "v"), "--picture", str(tmp_path / picture)]
+    arguments = ["veil", str(study), *CLOCK, "--out", str(tmp_path / "v"), "--plot", str(tmp_path / picture)]
     assert run([*arguments, *FREE]) == 4
     assert "raw gaze" in capsys.readouterr().err
     assert not (tmp_path / "v").exists()

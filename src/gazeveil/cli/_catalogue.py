@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What help shows without importing what it names. Written by ``python -m tools.write_catalogue``; do not edit."""
+"""What help shows without importing what it names. Written by ``python -m tools.generate``; do not edit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ WORDS: Final = {
     "budget": "Show what is left of each participant's budget of 24 hours, and what comes back when.",
     "page": "Open the control page of a running gateway in the browser.",
     "track": "Send a real tracker's gaze to a gateway, or act as a tracker.",
-    "advise": "Recommend a mechanism and a level, with expected use and expected attack; spends nothing, reads no data.",
+    "advise": (
+        "Recommend a mechanism and a level, with expected use and expected attack; spends nothing, reads no data."
+    ),
     "demo": "Simulate a small study and write a report with pictures.",
     "doctor": "Check the installation: extras, ports, trackers here, a policy, and ways round the gateway.",
     "calibrate": "Compute how much noise a privacy guarantee needs.",
@@ -43,8 +45,8 @@ WORDS: Final = {
 
 _NAMES: Final = {
     "attack": (
-        "adaptive exemplar-filter exemplars fixation-average inverse-smoothing kalman late-releases mirrored "
-        "retrained saccade-model spatial-dither timed-white-box wavelet white-box wiener"
+        "adaptive exemplar-filter exemplars fixation-average inverse-smoothing kalman late-releases mirrored retrained "
+        "saccade-model spatial-dither timed-white-box wavelet white-box wiener"
     ),
     "audit method": "auto exact sampling",
     "bridge": "beam eyelink smi tobii tobii-stream varjo vive",
@@ -73,8 +75,8 @@ _NAMES: Final = {
     "radius unit": "px deg norm",
     "recogniser": "clusterfix committee ekyt ekyt-tuned fisher forest geometry lda rbf",
     "series mechanism": (
-        "group low-rank c-fpa c-fpa-as-published dc-fpa dc-fpa-as-published efpa exponential exponential-as-published"
-        " fpa fpa-as-published lpa lpa-as-published spa"
+        "group low-rank c-fpa c-fpa-as-published dc-fpa dc-fpa-as-published efpa exponential exponential-as-published "
+        "fpa fpa-as-published lpa lpa-as-published spa"
     ),
     "shapes": "cosines haar",
     "split": "tune test",

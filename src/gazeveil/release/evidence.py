@@ -96,7 +96,8 @@ def _guaranteed(release: Release) -> list[_Row]:
             _Row(
                 "Identification",
                 f"{escape(found.in_words())} {escape(how)}, on {escape(found.row.data)}; {escape(found.row.software)}, "
-                f"{escape(found.row.date)}, version {found.version} of the table: <code>gazeveil lab attack table</code>.",
+                f"{escape(found.row.date)}, version {found.version} of the table: "
+                "<code>gazeveil lab attack table</code>.",
             )
         )
     if stated.conditional_on:

@@ -157,6 +157,6 @@ def test_the_command_writes_numbers_and_a_picture(
     assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["peers.json", "peers.png"]
     assert run(arguments) == EXIT_OK
     assert "what is left of gaze" in capsys.readouterr().out
-    assert run(["lab", "experiment", "peers", "--sets", "nobody"]) == EXIT_INPUT
-    missing = ["lab", "experiment", "peers", "--sets", "vr", "--data", str(tmp_path / "nothing")]
+    assert run(["lab", "experiment", "baselines", "--sets", "nobody"]) == EXIT_INPUT
+    missing = ["lab", "experiment", "baselines", "--sets", "vr", "--data", str(tmp_path / "nothing")]
     assert run(missing) == EXIT_INPUT

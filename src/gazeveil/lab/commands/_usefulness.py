@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil lab experiment``: how useful maps and features are, how far forecasts hold, and the networks behind them."""
+"""``gazeveil lab experiment``: how useful maps and features are, how far forecasts hold, networks behind them."""
 
 from __future__ import annotations
 

@@ -647,9 +647,7 @@ def experiment() -> None:
     """Measure how useful releases are, beside other methods."""
 
 
-@app.command(
-    epilog="Example: `gazeveil lab experiment heatmap --data simulated --participants 15,50 --scenes 4 --out usefulness`"
-)
+@app.command(epilog="Example: `gazeveil lab experiment heatmap --participants 15,50 --scenes 4 --out usefulness`")
 def heatmap(
     data: Annotated[
         str,

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write what the command line shows without importing what it speaks of: ``python -m tools.write_catalogue``.
+"""Write the files that follow from the code: ``python -m tools.generate``.
 
-The first sentences of commands come from their docstrings, names from registries. A test compares the file with what
-this program would write.
+The command line's catalogue is what help shows without importing what it names: first sentences come from docstrings of
+commands, names from registries. The stub of ``gazeveil`` lists the public names. Tests compare both with what this
+program would write.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-FILE = Path(__file__).parents[1] / "src" / "gazeveil" / "cli" / "_catalogue.py"
-HEAD = '''# SPDX-FileCopyrightText: 2026 The gazeveil authors
+PACKAGE = Path(__file__).parents[1] / "src" / "gazeveil"
+WIDTH = 120
+LICENCE = """# SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What help shows without importing what it names. Written by ``python -m tools.write_catalogue``; do not edit."""
+"""
+HEAD = '''"""What help shows without importing what it names. Written by ``python -m tools.generate``; do not edit."""
 
 from __future__ import annotations
 
@@ -91,27 +94,45 @@ def names() -> dict[str, tuple[str, ...]]:
 
 def catalogue() -> str:
     """Return the text of the file."""
-    sentences = "".join(f"    {json.dumps(name)}: {_literal(text)},\n" for name, text in words().items())
-    kinds = "".join(f"    {json.dumps(kind)}: {_literal(' '.join(found))},\n" for kind, found in names().items())
+    sentences = "".join(_entry(*item) for item in words().items())
+    kinds = "".join(_entry(kind, " ".join(found)) for kind, found in names().items())
     about = '"""The names of every kind."""\n'
     parts = [
         f'WORDS: Final = {{\n{sentences}}}\n"""Each command\'s first sentence."""\n',
         f"_NAMES: Final = {{\n{kinds}}}\n",
         "NAMES: Final = {kind: tuple(names.split()) for kind, names in _NAMES.items()}\n" + about,
     ]
-    return HEAD + "\n".join(parts)
+    return LICENCE + HEAD + "\n".join(parts)
 
 
-def _literal(text: str) -> str:
-    lines = textwrap.wrap(text, 108, drop_whitespace=False, break_on_hyphens=False)
-    if len(lines) == 1:
-        return json.dumps(text, ensure_ascii=False)
-    return "".join(["(\n", *(f"        {json.dumps(line, ensure_ascii=False)}\n" for line in lines), "    )"])
+def _entry(name: str, text: str) -> str:
+    """Return an item of a dictionary as the formatter would write it."""
+    whole = f"    {json.dumps(name)}: {json.dumps(text, ensure_ascii=False)},\n"
+    if len(whole) <= WIDTH + 1:
+        return whole
+    lines = textwrap.wrap(text, WIDTH - 10, drop_whitespace=False, break_on_hyphens=False)
+    inner = "".join(f"        {json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+    return f"    {json.dumps(name)}: (\n{inner}    ),\n"
+
+
+def stub() -> str:
+    """Return the text of the public names' stub."""
+    import gazeveil
+
+    homes = [(*home.partition(":")[::2], name) for name, home in vars(gazeveil)["_HOME"].items()]
+    lines = [f"from {home} import {there or name} as {name}\n" for home, there, name in sorted(homes)]
+    listed = "".join(f'    "{name}",\n' for name in gazeveil.__all__)
+    head = f"{LICENCE}# Written by `python -m tools.generate`; do not edit.\n\n"
+    return f"{head}{''.join(lines)}\n__version__: str\n\n__all__ = [\n{listed}]\n"
+
+
+FILES = {PACKAGE / "cli" / "_catalogue.py": catalogue, PACKAGE / "__init__.pyi": stub}
 
 
 def main() -> None:
-    """Write the file."""
-    FILE.write_text(catalogue(), encoding="utf-8")
+    """Write the files."""
+    for file, text in FILES.items():
+        file.write_text(text(), encoding="utf-8")
 
 
 if __name__ == "__main__":
