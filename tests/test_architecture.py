@@ -113,7 +113,7 @@ def test_nothing_but_the_program_names_the_lab() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"gazeveil\.lab\b", node.value)
     }
-    assert naming <= {"cli/_catalogue.py", "cli/serve.py"}
+    assert naming <= {"cli/_program.py", "cli/serve.py"}
 
 
 def test_every_file_is_short_enough_to_hold_one_subject() -> None:
