@@ -40,6 +40,7 @@ ARROWS["cli"] = set(ARROWS) - {"lab"}
 """Commands of the lab are loaded by their names, only when they run."""
 SHARED = {
     "errors",
+    "options",
     "registry",
     "renamed",
     "files",

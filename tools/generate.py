@@ -10,22 +10,15 @@ program would write.
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
+from gazeveil.options import Setting, settings_of
+
 PACKAGE = Path(__file__).parents[1] / "src" / "gazeveil"
-WIDTH = 120
 LICENCE = """# SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
 """
-HEAD = '''"""What help shows without importing what it names. Written by ``python -m tools.generate``; do not edit."""
-
-from __future__ import annotations
-
-from typing import Final
-
-'''
 
 
 def words() -> dict[str, str]:
@@ -36,7 +29,7 @@ def words() -> dict[str, str]:
     return {name: " ".join(str(load(name).help).split("\n\n")[0].split()) for name in names}
 
 
-def names() -> dict[str, tuple[str, ...]]:
+def names() -> dict[str, list[str]]:
     """Return the names of every kind of thing that an option takes by its name."""
     from gazeveil.aggregate.aoi import STATISTICS
     from gazeveil.aggregate.map_view import MAP_VIEWS
@@ -89,30 +82,43 @@ def names() -> dict[str, tuple[str, ...]]:
         "veiled format": WHOLE,
         "written format": [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)],
     }
-    return {kind: tuple(map(str, found)) for kind, found in kinds.items()}
+    return {kind: list(map(str, found)) for kind, found in kinds.items()}
+
+
+def settings() -> dict[str, list[Setting]]:
+    """Return what users set of the mechanisms of every product, each setting once."""
+    from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+    from gazeveil.aggregate.aoi.statistics import STATISTICS
+    from gazeveil.aggregate.heatmap import PrivateHeatmap
+    from gazeveil.aggregate.movie import HeatmapMovie
+    from gazeveil.aggregate.whole_study import PrivateHeatmaps
+    from gazeveil.features.publish import ParticipantRelease
+    from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
+    from gazeveil.samples.recordings import VeiledRecordings
+    from gazeveil.samples.stream import StreamMechanism
+
+    of: dict[str, list[type]] = {
+        "heatmap": [PrivateHeatmap],
+        "heatmaps": [PrivateHeatmaps],
+        "movie": [HeatmapMovie],
+        "aoi": [AoiStatistics, *(STATISTICS[name] for name in STATISTICS.names())],
+        "features": [SeriesMechanism, *SERIES_MECHANISMS, ParticipantRelease],
+        "veil": [VeiledRecordings, StreamMechanism],
+    }
+    return {
+        product: list({each.option: each for kind in reversed(kinds) for each in settings_of(kind)}.values())
+        for product, kinds in of.items()
+    }
 
 
 def catalogue() -> str:
-    """Return the text of the file."""
-    sentences = "".join(_entry(*item) for item in words().items())
-    kinds = "".join(_entry(kind, " ".join(found)) for kind, found in names().items())
-    about = '"""The names of every kind."""\n'
-    parts = [
-        f'WORDS: Final = {{\n{sentences}}}\n"""Each command\'s first sentence."""\n',
-        f"_NAMES: Final = {{\n{kinds}}}\n",
-        "NAMES: Final = {kind: tuple(names.split()) for kind, names in _NAMES.items()}\n" + about,
-    ]
-    return LICENCE + HEAD + "\n".join(parts)
-
-
-def _entry(name: str, text: str) -> str:
-    """Return an item of a dictionary as the formatter would write it."""
-    whole = f"    {json.dumps(name)}: {json.dumps(text, ensure_ascii=False)},\n"
-    if len(whole) <= WIDTH + 1:
-        return whole
-    lines = textwrap.wrap(text, WIDTH - 10, drop_whitespace=False, break_on_hyphens=False)
-    inner = "".join(f"        {json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-    return f"    {json.dumps(name)}: (\n{inner}    ),\n"
+    """Return the text of the command line's catalogue."""
+    found = {
+        "words": words(),
+        "names": names(),
+        "settings": {product: [each.to_dict() for each in declared] for product, declared in settings().items()},
+    }
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
 def stub() -> str:
@@ -126,7 +132,7 @@ def stub() -> str:
     return f"{head}{''.join(lines)}\n__version__: str\n\n__all__ = [\n{listed}]\n"
 
 
-FILES = {PACKAGE / "cli" / "_catalogue.py": catalogue, PACKAGE / "__init__.pyi": stub}
+FILES = {PACKAGE / "cli" / "catalogue.json": catalogue, PACKAGE / "__init__.pyi": stub}
 
 
 def main() -> None:

@@ -43,8 +43,8 @@ from typing import Any, Final
 __version__ = "0.1.0"
 
 # The public names: where each lives, with its name there if that is another one; `tools.generate` writes the stub from
-# this table. Loaded on first use, so that `import gazeveil` costs next to nothing. No name here may be that of a package
-# inside gazeveil: importing the package would put it in the place of the name.
+# this table. Loaded on first use, so that `import gazeveil` costs next to nothing. No name here may be that of a
+# package inside gazeveil: importing the package would put it in the place of the name.
 _HOME: Final = {
     "VEILS": "gazeveil.samples.mechanism:MECHANISMS",
     "VEIL_PRESETS": "gazeveil.samples.presets:PRESETS",

@@ -60,12 +60,12 @@ def test_commands_are_completed(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("gazeveil live p", ["policy", "page"]),
+        ("gazeveil lab a", ["attack", "audit"]),
         ("gazeveil ledger gr", ["grant"]),
         ("gazeveil heatmap --eps", ["--epsilon"]),
         ("gazeveil events --detector i", ["idt", "ivt"]),
         ("gazeveil veil --preset gaussian-", ["gaussian-low", "gaussian-high"]),
-        ("gazeveil calib", []),  # an old name is not offered
+        ("gazeveil aud", []),  # it is in the group lab
         ("gazeveil info stu", []),  # a file: the shell's own completion
     ],
 )

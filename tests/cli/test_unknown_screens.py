@@ -236,7 +236,7 @@ def test_every_command_that_takes_gaze_takes_the_size_of_the_screen() -> None:
     found = {name: command for name, command in leaves().items() if takes_gaze(command) and name not in COMPARES}
     assert {"heatmap", "heatmaps", "movie", "aoi", "veil", "events", "convert", "plan"} <= set(found)
     assert {"lab experiment heatmap", "lab experiment forecast", "study init"} <= set(found)
-    assert {"features extract", "features release", "attack run", "track", "info"} <= set(found)
+    assert {"features extract", "features release", "lab attack run", "track", "info"} <= set(found)
     for name, command in found.items():
         options = {option for parameter in command.params for option in parameter.opts}
         assert {"--screen", "--size-mm", "--distance-mm"} <= options, name

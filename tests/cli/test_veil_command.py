@@ -53,7 +53,7 @@ def test_a_corpus_comes_out_veiled_with_its_guarantee(
     assert len(veiled) == 3
     assert all(recording.tracked.all() and recording.pupil is None and recording.left is None for recording in veiled)
     record = json.loads((out / "release.json").read_text())
-    assert record["product"] == "veiled-recordings"
+    assert record["product"] == "veil"
     assert record["guarantee"] == shown["guarantee"]
     assert "0.5 seconds" in record["statement"]
     assert {"_corpus.json", "statement.html", "stimulus=a.png/part-00000-00000.parquet"} <= record["files"].keys()

@@ -2,24 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program as a list of commands that are imported when they run, how help writes values, what a typo meant.
 
-Help imports nothing of what it names: first sentences of commands, and the names that options take, are in
-`gazeveil.cli._catalogue`. How the value of an option is written it says with its own ``metavar``, or it is in the table
-below, or its type decides.
+Help imports nothing of what it names: first sentences of commands, names that options take, and what users set of
+mechanisms are in ``catalogue.json``, which ``python -m tools.generate`` writes. How help writes the value of an option
+is its own ``metavar``, or in the table below, or its type decides.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from gazeveil.cli._catalogue import NAMES, WORDS
+from gazeveil.options import Setting
 from gazeveil.terminal.options import NamesOf
 
 PANELS: Final = {
@@ -34,6 +36,13 @@ LAB: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
 """Commands of the group ``lab``: files in ``gazeveil/lab/commands``."""
 OF_THE_LAB: Final = ("advise", "demo")
 """Commands of the first screen whose files are there too."""
+
+_CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8"))
+SETTINGS: Final[dict[str, dict[str, Setting]]] = {
+    product: {each["option"]: Setting(**each) for each in declared}
+    for product, declared in _CATALOGUE["settings"].items()
+}
+"""What users set of the mechanisms of each product, by option."""
 
 _WRITTEN: Final = {
     "SECONDS": "--bin-seconds --duration --every --hide-seconds --limit --seconds --step --window --within",
@@ -113,7 +122,7 @@ def _write_argument(argument: Any) -> None:
 
 def _write_option(option: Any, typed: str) -> None:
     named = isinstance(option.metavar, NamesOf)
-    choices = NAMES[option.metavar] if named else _choices_of(option)
+    choices = tuple(_CATALOGUE["names"][option.metavar]) if named else _choices_of(option)
     if choices and (named or option.metavar is None):
         listed = "|".join(choices)
         option.metavar = listed if len(listed) <= _AS_METAVAR else "NAME"
@@ -159,7 +168,7 @@ class Later(TyperCommand):
     """A command as it is listed. It becomes the command itself when it is given arguments, or asked to load."""
 
     def __init__(self, name: str, panel: str | None = None) -> None:
-        super().__init__(name, help=WORDS[name], rich_help_panel=panel)
+        super().__init__(name, help=_CATALOGUE["words"][name], rich_help_panel=panel)
 
     def load(self) -> Any:
         """Import the command's file and return the command."""

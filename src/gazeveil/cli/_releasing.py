@@ -15,17 +15,19 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gazeveil.cli._program import SETTINGS
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, option, sizes_of, taking
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, option, settable, sizes_of, taking
 from gazeveil.terminal.printing import AsJson, print_json, print_line, progress, show_preview
 
 if TYPE_CHECKING:
@@ -54,12 +56,6 @@ Account = Annotated[
 ]
 NoLedger = Annotated[
     bool, typer.Option("--no-ledger", help="Keep no account of this release.", rich_help_panel=_PAYING)
-]
-
-
-Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The total ε: {IN_SHORT}.")]
-Delta = Annotated[
-    str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
 ]
 
 
@@ -256,6 +252,11 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
     for name, path in kept.items():
         if path == place or place in path.parents:
             raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
+
+
+def sets(product: str, panels: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
+    """Give a command what users set of a product's mechanism as options, and hand them over as ``settings``."""
+    return settable("settings", SETTINGS[product].values(), panels=panels, more=f": {IN_SHORT}")
 
 
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:

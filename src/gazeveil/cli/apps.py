@@ -8,10 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from gazeveil.cli._program import SETTINGS
 from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
 from gazeveil.gateway.client import ask
-from gazeveil.terminal.options import NamesOf
+from gazeveil.terminal.options import NamesOf, declared
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
+
+_SET = SETTINGS["veil"]
 
 app = command_app()
 
@@ -48,11 +51,9 @@ def turn(
         str | None,
         typer.Option("--preset", metavar=NamesOf("level"), help="A privacy level of the papers; off for no privacy."),
     ] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", help="ε of a window.")] = None,
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
-    radius: Annotated[
-        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
-    ] = None,
+    epsilon: Annotated[str | None, declared(_SET["--epsilon"])] = None,
+    window: Annotated[str | None, declared(_SET["--window"])] = None,
+    radius: Annotated[str | None, declared(_SET["--radius"])] = None,
     ca: Authority = None,
     fingerprint: Fingerprint = "",
     as_json: AsJson = False,

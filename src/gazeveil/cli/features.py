@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._releasing import Door, Epsilon, releases
+from gazeveil.cli._program import SETTINGS
+from gazeveil.cli._releasing import Door, releases
 from gazeveil.errors import OptionError
-from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, sizes_of
+from gazeveil.privacy.scale import IN_SHORT
+from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, declared, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ OnlyFeatures = Annotated[
 PupilRange = Annotated[
     str | None, typer.Option("--pupil-range", metavar="LOW,HIGH", help="Plausible pupil sizes; needed if not in mm.")
 ]
-Steps = Annotated[int | None, typer.Option("--steps", help="The public length of a series, in steps.")]
+_SET = SETTINGS["features"]
+Steps = Annotated[int | None, declared(_SET["--steps"])]
 Window = Annotated[float | None, typer.Option("--window", help="Seconds a window lasts; 30 by default.")]
 Step = Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next; 0.5 by default.")]
 Bins = Annotated[
@@ -88,17 +91,12 @@ def release(
             help="Which mechanism; group and low-rank need --design.",
         ),
     ],
-    epsilon: Epsilon,
-    delta: Annotated[
-        str | None,
-        typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default 0, for a group the study's."),
-    ] = None,
+    epsilon: Annotated[str, declared(_SET["--epsilon"], more=f": {IN_SHORT}")],
+    delta: Annotated[str | None, declared(_SET["--delta"])] = None,
     steps: Steps = None,
-    chunk: Annotated[int | None, typer.Option("--chunk", help="Steps of a chunk, for c-fpa and dc-fpa.")] = None,
-    kept: Annotated[int | None, typer.Option("--kept", help="How many bins are kept, for the fpa family.")] = None,
-    stretch: Annotated[
-        int | None, typer.Option("--stretch", help="Protect any N consecutive steps, not the whole participant.")
-    ] = None,
+    chunk: Annotated[int | None, declared(_SET["--chunk"])] = None,
+    kept: Annotated[int | None, declared(_SET["--kept"])] = None,
+    stretch: Annotated[int | None, declared(_SET["--stretch"])] = None,
     hide_seconds: Annotated[
         float | None, typer.Option("--hide-seconds", help="Protect any N seconds of raw gaze (needs bins).")
     ] = None,
@@ -108,10 +106,7 @@ def release(
     series: Annotated[
         int | None, typer.Option("--series", help="Series of a stimulus per participant; ε is split among them.")
     ] = None,
-    length_epsilon: Annotated[
-        str | None,
-        typer.Option("--length-epsilon", metavar="NUMBER", help="Also release noisy lengths, for this ε more each."),
-    ] = None,
+    length_epsilon: Annotated[str | None, declared(_SET["--length-epsilon"])] = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this task.")] = None,
     group: Annotated[str | None, typer.Option("--group", help="Only this group of participants.")] = None,
     features: OnlyFeatures = None,

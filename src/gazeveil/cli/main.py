@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``gazeveil`` program: runs a command, and turns errors into words and exit codes.
 
-Commands are listed in `gazeveil.cli._catalogue`. Only the file of the command that runs is imported, so the program
+Commands are listed in `gazeveil.cli._program`. Only the file of the command that runs is imported, so the program
 starts quickly.
 """
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gazeveil.cli._program import SETTINGS
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
-from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, filled, sizes_of
+from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, declared, filled, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
+_MAP, _MOVIE, _VEILED = (SETTINGS[product] for product in ("heatmap", "movie", "veil"))
 _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Feature series", "Veiled recordings"
 
 
@@ -35,12 +37,8 @@ class Asked:
     product: Annotated[str, typer.Option("--product", metavar=NamesOf("product"), help="What is to be released.")] = (
         "heatmap"
     )
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
-    ] = None
-    delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")] = (
-        None
-    )
+    epsilon: Annotated[str | None, declared(_MAP["--epsilon"], more=f", 1 by default: {IN_SHORT}")] = None
+    delta: Annotated[str | None, declared(_MAP["--delta"])] = None
     want: Annotated[
         str | None,
         typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
@@ -52,13 +50,8 @@ class Asked:
         list[str] | None,
         typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
     ] = None
-    bin_seconds: Annotated[
-        float, typer.Option("--bin-seconds", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)
-    ] = 0.5
-    duration: Annotated[
-        float | None,
-        typer.Option("--duration", help="Seconds of a movie; by default the study's.", rich_help_panel=_MAPS),
-    ] = None
+    bin_seconds: Annotated[float, declared(_MOVIE["--bin-seconds"], panel=_MAPS)] = _MOVIE["--bin-seconds"].default
+    duration: Annotated[float | None, declared(_MOVIE["--duration"], panel=_MAPS)] = None
     statistic: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,33 +62,16 @@ class Asked:
         ),
     ] = None
     design: Annotated[
-        Path | None, typer.Option("--design", help="The public design, for group-series.", rich_help_panel=_SERIES)
+        Path | None, typer.Option("--design", help="The public design, for feature-group.", rich_help_panel=_SERIES)
     ] = None
     task: Annotated[
-        str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
+        str | None, typer.Option("--task", help="Which task, for feature-group.", rich_help_panel=_SERIES)
     ] = None
-    mechanism: Annotated[
-        str | None,
-        typer.Option("--mechanism", metavar=NamesOf("mechanism"), help="Mechanism, for veil.", rich_help_panel=_VEIL),
-    ] = None
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            "--preset",
-            metavar=NamesOf("preset"),
-            help="A setting from a paper, in place of --mechanism.",
-            rich_help_panel=_VEIL,
-        ),
-    ] = None
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None
-    radius: Annotated[
-        str | None,
-        typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.", rich_help_panel=_VEIL),
-    ] = None
-    field: Annotated[
-        str | None,
-        typer.Option("--field", metavar="WxH", help="How far gaze in degrees reaches.", rich_help_panel=_VEIL),
-    ] = None
+    mechanism: Annotated[str | None, declared(_VEILED["--mechanism"], panel=_VEIL)] = None
+    preset: Annotated[str | None, declared(_VEILED["--preset"], panel=_VEIL)] = None
+    window: Annotated[str | None, declared(_VEILED["--window"], panel=_VEIL)] = None
+    radius: Annotated[str | None, declared(_VEILED["--radius"], panel=_VEIL)] = None
+    field: Annotated[str | None, declared(_VEILED["--field"], panel=_VEIL)] = None
 
     @property
     def amount(self) -> str:
@@ -241,6 +217,6 @@ PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
     "heatmaps": _heatmaps,
     "movie": _movie,
     "aoi": _aoi,
-    "group-series": _group_series,
+    "feature-group": _group_series,
     "veil": _veil,
 }

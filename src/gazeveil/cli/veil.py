@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from gazeveil.cli._program import SETTINGS
 from gazeveil.cli._releasing import Door, check_apart, releases
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.terminal.options import GazeSource, Inputs, NamesOf, pair, reads_gaze
+from gazeveil.terminal.options import GazeSource, Inputs, NamesOf, declared, pair, reads_gaze
 from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from gazeveil.samples.recordings import VeiledRecordings
 
 app = command_app()
+
+SET = SETTINGS["veil"]
 
 PREVIEW = 3000
 """How many samples of the first recording a picture shows."""
@@ -36,38 +39,18 @@ def veil(
     door: Door,
     inputs: Inputs,
     source: GazeSource,
-    mechanism: Annotated[
-        str | None,
-        typer.Option("--mechanism", metavar=NamesOf("mechanism"), help="Which mechanism; clock has a guarantee."),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option("--preset", metavar=NamesOf("preset"), help="A setting of the papers, in place of --mechanism."),
-    ] = None,
+    mechanism: Annotated[str | None, declared(SET["--mechanism"])] = None,
+    preset: Annotated[str | None, declared(SET["--preset"])] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The ε of a window.")] = None,
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window; samples for smoothing.")] = None,
-    radius: Annotated[
-        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
-    ] = None,
+    epsilon: Annotated[str | None, declared(SET["--epsilon"])] = None,
+    window: Annotated[str | None, declared(SET["--window"])] = None,
+    radius: Annotated[str | None, declared(SET["--radius"])] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter; repeatable.", metavar="KEY=VALUE")
     ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option(
-            "--field", metavar="WxH", help="How far gaze in degrees reaches; 360x180 for directions in the world."
-        ),
-    ] = None,
-    edge: Annotated[
-        str | None, typer.Option("--edge", metavar=NamesOf("edge"), help="What happens to points beyond the edges.")
-    ] = None,
-    eyes: Annotated[
-        str,
-        typer.Option(
-            "--eyes", metavar=NamesOf("eyes"), help="Single eyes: dropped, or the same veiled point for both."
-        ),
-    ] = "drop",
+    field: Annotated[str | None, declared(SET["--field"])] = None,
+    edge: Annotated[str | None, declared(SET["--edge"])] = None,
+    eyes: Annotated[str, declared(SET["--eyes"])] = SET["--eyes"].default,
     to: Annotated[
         str,
         typer.Option(

@@ -23,6 +23,7 @@ from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource, to_lattice
+from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
@@ -103,9 +104,9 @@ class GroupSeries:
     name: ClassVar[str] = "group"
     product: ClassVar[str] = "feature-group"
 
-    epsilon: Number
+    epsilon: Number = setting(metavar="NUMBER")
     design: Design
-    delta: Number = "1e-5"
+    delta: Number = setting("1e-5", metavar="NUMBER")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))

@@ -28,6 +28,7 @@ from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, ROWS, FeatureTable, Info
 from gazeveil.gaze.recording import Key
+from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
@@ -43,14 +44,14 @@ class ParticipantRelease:
     Attributes:
         mechanism: What noises one series. Under an observer-level guarantee its ε and δ are for all series of a
             participant together.
-        length_epsilon: The ε, beside the mechanism's, that pays for the noisy length of each series; None if lengths
+        length_epsilon: The ε, beside the mechanism's, that pays for the noisy length of each series. By default lengths
             are not released.
     """
 
     product: ClassVar[str] = "feature-series"
 
     mechanism: Any
-    length_epsilon: Number | None = None
+    length_epsilon: Number | None = setting(None, metavar="NUMBER")
 
     def __post_init__(self) -> None:
         if self.length_epsilon is not None:

@@ -21,11 +21,13 @@ from dataclasses import dataclass, replace
 from inspect import Parameter
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 import typer
 
 from gazeveil.errors import FileFormatError, InputError, OptionError, closest, why
+from gazeveil.options import Setting
 from gazeveil.terminal.printing import Progress
 from gazeveil.toml_lines import lines_of
 from gazeveil.toml_table import File, Table
@@ -56,6 +58,49 @@ def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> 
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
     run.__annotations__ = {item.name: item.annotation for item in keyword}
     return run
+
+
+def declared(setting: Setting, *, panel: str | None = None, more: str = "") -> Any:
+    """Return the option of a mechanism's setting, in the words of its declaration."""
+    name, words = setting.option, setting.words.replace("``", "`").rstrip(".")
+    if setting.type == "bool" and setting.default is True:
+        name = f"{name}/--no-{name.removeprefix('--')}"
+    metavar = NamesOf(setting.names) if setting.names else setting.metavar or None
+    return typer.Option(name, help=f"{words}{more}.", metavar=metavar, rich_help_panel=panel)
+
+
+def settable(
+    name: str, settings: Iterable[Setting], *, panels: Mapping[str, str] = MappingProxyType({}), more: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what gives a command settings as options and hands them over, by field, as its parameter ``name``.
+
+    ``panels`` are those of some options; ``more`` is said about ε.
+    """
+    types = {"text": str, "float": float, "int": int, "bool": bool}
+    fields = {
+        each.option.removeprefix("--").replace("-", "_"): inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if each.default is ... else each.default,
+            annotation=Annotated[
+                types[each.type] if each.default is not None else types[each.type] | None,
+                declared(each, panel=panels.get(each.option), more=more if each.name == "epsilon" else ""),
+            ],
+        )
+        for each in settings
+    }
+    fields = {key: parameter.replace(name=key) for key, parameter in fields.items()}
+
+    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def run(**arguments: Any) -> Any:
+            return command(**{name: {field: arguments.pop(field) for field in fields}}, **arguments)
+
+        own = inspect.signature(command, eval_str=True).parameters
+        places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
+        return taking(run, chain.from_iterable(places))
+
+    return give
 
 
 def filled(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

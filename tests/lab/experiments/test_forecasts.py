@@ -71,7 +71,7 @@ def test_forecasts_of_maps_are_put_beside_outcomes(product: list[str], capsys: p
     ("options", "says"),
     [
         (["--product", "statue"], "no forecast of"),
-        (["--product", "features", "--data", "nowhere"], "there is no nowhere"),
+        (["--product", "feature-group", "--data", "nowhere"], "there is no nowhere"),
         (["--participants", "many"], "--participants takes numbers"),
     ],
 )

@@ -28,7 +28,7 @@ PRODUCT_SUBJECTS = {
     "heatmaps": ("whole-study",),
     "liu-map": ("liu-gaussian-map", "liu-laplace-map", "liu-private-cap"),
     "movie": ("dynamic-heatmap",),
-    "veiled-recordings": ("clock",),
+    "veil": ("clock",),
 }
 
 

@@ -132,7 +132,7 @@ def _first_and_last(text: str) -> tuple[int, int]:
 
 GalleryOf = Callable[[str, str, int, int, Progress, Mapping[str, float]], "Gallery"]
 
-PRODUCTS = ("heatmap", "heatmaps", "movie", "features")
+PRODUCTS = ("heatmap", "heatmaps", "movie", "feature-group")
 _COLUMNS = ("participants", "CC", "forecast", "forecast − CC", "9 of 10", "within")
 
 
@@ -174,11 +174,11 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
         if product not in PRODUCTS:
             raise OptionError(f"no forecast of {product!r} is measured", hint=closest(product, PRODUCTS))
         sizes, assumed = sizes_of(screen, size_mm, distance_mm), ""
-        if sizes and (product == "features" or data in {"simulated", "osie"}):
+        if sizes and (product == "feature-group" or data in {"simulated", "osie"}):
             raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
         if contents is not None and (product != "heatmap" or data == "simulated"):
             raise OptionError("--contents is for single heatmaps of scenes that have pictures")
-        if product == "features":
+        if product == "feature-group":
             _features(data, seed, as_json)
             return
         usual = "6,10,15,20,25,30,40,60,100,200" if product == "heatmap" else "15,30,100"
@@ -289,7 +289,7 @@ def _features(data: str, seed: int, as_json: bool) -> None:
     with progress("releasing", quiet=as_json) as tell:
         found = outcomes(cases, seed, tell)
     if as_json:
-        print_json({"product": "features", "data": data, "rows": [asdict(row) for row in found]})
+        print_json({"product": "feature-group", "data": data, "rows": [asdict(row) for row in found]})
         return
     print_table(
         "features: forecast over real error (geometric mean), and how many releases lay in the interval",
