@@ -73,7 +73,7 @@ def test_the_first_screen_has_five_panels(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_every_command_has_one_path(capsys: pytest.CaptureFixture[str]) -> None:
-    paths = {"calibrate": "tools", "audit": "judge", "advise": "lab", "heatmap": "release", "attack": ""}
+    paths = {"calibrate": "tools", "audit": "advise": "lab", "heatmap": "release", "attack": ""}
     for name, group in paths.items():
         typed = [group, name] if group else [name]
         assert run([*typed, "--help"]) == EXIT_USAGE

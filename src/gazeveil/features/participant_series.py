@@ -35,7 +35,7 @@ _STRANGERS = 1.15
 
 _STRANGE = 0.22
 """How much wider than by chance alone errors of participants and tasks are spread that were held out (`nine_of_ten`;
-`gazeveil lab experiment forecast --product features`)."""
+`gazeveil lab experiment forecast --product feature-group`)."""
 
 SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 
