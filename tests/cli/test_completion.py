@@ -60,7 +60,7 @@ def test_commands_are_completed(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("gazeveil lab a", ["lab", "attack", "audit"]),
+        ("gazeveil lab au", ["audit"]),
         ("gazeveil ledger gr", ["grant"]),
         ("gazeveil heatmap --eps", ["--epsilon"]),
         ("gazeveil events --detector i", ["idt", "ivt"]),
