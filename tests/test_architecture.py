@@ -101,10 +101,6 @@ def test_an_arrow_that_is_not_drawn_would_be_caught(tmp_path: Path) -> None:
     assert "aggregate" not in ARROWS["samples"]
 
 
-def test_every_folder_is_a_package_of_the_picture() -> None:
-    assert {package_of(path) for path in FILES} <= {*ARROWS, *SHARED}
-
-
 def test_nothing_but_the_program_names_the_lab() -> None:
     """Neither does anything load it by its name."""
     naming = {
@@ -117,9 +113,8 @@ def test_nothing_but_the_program_names_the_lab() -> None:
     assert naming <= {"cli/_program.py", "cli/serve.py"}
 
 
-def test_every_file_is_short_enough_to_hold_one_subject() -> None:
-    long = {path.name: n for path in FILES if (n := len(path.read_text().splitlines())) > 900}
-    assert not long
+def test_every_folder_is_a_package_of_the_picture() -> None:
+    assert {package_of(path) for path in FILES} <= {*ARROWS, *SHARED}
 
 
 def test_every_file_says_its_licence() -> None:
