@@ -64,9 +64,9 @@ def test_a_program_that_no_test_runs_is_noticed(follow: Follow) -> None:
 
 
 def test_options_of_commands_that_are_not_run_are_read(follow: Follow) -> None:
-    follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil audit radial --trials 1000000000\n~~~\n")
+    follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil lab audit radial --trials 1000000000\n~~~\n")
     with pytest.raises(AssertionError, match="No such option"):
-        follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil audit radial --tribulations 3\n~~~\n")
+        follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil lab audit radial --tribulations 3\n~~~\n")
 
 
 def test_modules_and_targets_of_commands_that_are_not_run_exist(follow: Follow) -> None:
