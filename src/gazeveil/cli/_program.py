@@ -16,13 +16,15 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from gazeveil.options import Setting
-from gazeveil.terminal.options import NamesOf
+from gazeveil.terminal import NamesOf
+
+if TYPE_CHECKING:
+    from gazeveil.options import Setting
 
 PANELS: Final = {
     "Data": ("study", "info", "convert", "simulate", "events", "scene"),
@@ -38,12 +40,6 @@ OF_THE_LAB: Final = ("advise", "demo")
 """Commands of the first screen whose files are there too."""
 
 _CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8"))
-SETTINGS: Final[dict[str, dict[str, Setting]]] = {
-    product: {each["option"]: Setting(**each) for each in declared}
-    for product, declared in _CATALOGUE["settings"].items()
-}
-"""What users set of the mechanisms of each product, by option."""
-
 _WRITTEN: Final = {
     "SECONDS": "--bin-seconds --duration --every --hide-seconds --limit --seconds --step --window --within",
     "MINUTES": "--minutes",
@@ -148,6 +144,13 @@ def _by_type(option: Any) -> str:
     if "int" in name or "float" in name:
         return "NUMBER"
     return "PATH" if "path" in name.lower() else "TEXT"
+
+
+def settings(product: str) -> dict[str, Setting]:
+    """Return what users set of the mechanisms of a product, by option."""
+    from gazeveil.options import Setting
+
+    return {each["option"]: Setting(**each) for each in _CATALOGUE["settings"][product]}
 
 
 UsageError: Any = typer.BadParameter.__bases__[0]

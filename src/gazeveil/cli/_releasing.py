@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._program import SETTINGS
+from gazeveil.cli._program import settings
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
@@ -256,7 +256,7 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
 
 def sets(product: str, panels: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
     """Give a command what users set of a product's mechanism as options, and hand them over as ``settings``."""
-    return settable("settings", SETTINGS[product].values(), panels=panels, more=f": {IN_SHORT}")
+    return settable("settings", settings(product).values(), panels=panels, more=f": {IN_SHORT}")
 
 
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:

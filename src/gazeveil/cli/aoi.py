@@ -11,7 +11,7 @@ import typer
 
 from gazeveil.cli._releasing import Door, releases, sets
 from gazeveil.errors import OptionError
-from gazeveil.terminal.options import NamesOf
+from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import command_app
 
 if TYPE_CHECKING:

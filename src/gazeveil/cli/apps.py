@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._program import SETTINGS
+from gazeveil.cli._program import settings
 from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
 from gazeveil.gateway.client import ask
-from gazeveil.terminal.options import NamesOf, declared
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import declared
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
-_SET = SETTINGS["veil"]
+_SET = settings("veil")
 
 app = command_app()
 

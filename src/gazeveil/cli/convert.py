@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gazeveil.errors import InputError
-from gazeveil.terminal.options import GazeSource, Inputs, NamesOf, follow, reads_gaze
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app, print_json, progress
 
 if TYPE_CHECKING:

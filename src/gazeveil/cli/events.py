@@ -11,7 +11,8 @@ import typer
 
 from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.files import replacing
-from gazeveil.terminal.options import GazeSource, Inputs, NamesOf, follow, reads_gaze
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._program import SETTINGS
+from gazeveil.cli._program import settings
 from gazeveil.cli._releasing import Door, releases
 from gazeveil.errors import OptionError
 from gazeveil.privacy.scale import IN_SHORT
-from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, declared, sizes_of
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ OnlyFeatures = Annotated[
 PupilRange = Annotated[
     str | None, typer.Option("--pupil-range", metavar="LOW,HIGH", help="Plausible pupil sizes; needed if not in mm.")
 ]
-_SET = SETTINGS["features"]
+_SET = settings("features")
 Steps = Annotated[int | None, declared(_SET["--steps"])]
 Window = Annotated[float | None, typer.Option("--window", help="Seconds a window lasts; 30 by default.")]
 Step = Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next; 0.5 by default.")]

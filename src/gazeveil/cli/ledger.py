@@ -16,7 +16,8 @@ import typer
 from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
-from gazeveil.terminal.options import NamesOf, filled
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import filled
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._program import SETTINGS
+from gazeveil.cli._program import settings
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
-from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, declared, filled, sizes_of
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, filled, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-_MAP, _MOVIE, _VEILED = (SETTINGS[product] for product in ("heatmap", "movie", "veil"))
+_MAP, _MOVIE, _VEILED = (settings(product) for product in ("heatmap", "movie", "veil"))
 _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Feature series", "Veiled recordings"
 
 

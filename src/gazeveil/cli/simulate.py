@@ -12,7 +12,7 @@ import typer
 
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
-from gazeveil.terminal.options import NamesOf
+from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app, print_json, progress
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import typer
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
-from gazeveil.terminal.options import DistanceMm, NamesOf, SizeMm, pair
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, SizeMm, pair
 from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:

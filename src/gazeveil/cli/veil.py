@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gazeveil.cli._program import SETTINGS
+from gazeveil.cli._program import settings
 from gazeveil.cli._releasing import Door, check_apart, releases
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.terminal.options import GazeSource, Inputs, NamesOf, declared, pair, reads_gaze
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import GazeSource, Inputs, declared, pair, reads_gaze
 from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-SET = SETTINGS["veil"]
+SET = settings("veil")
 
 PREVIEW = 3000
 """How many samples of the first recording a picture shows."""

@@ -38,9 +38,8 @@ may be shared by all of a new task: the caution that the decoder's trust and the
 
 _USUAL_TASK, _USUAL_PERSON = 1.0, 0.05
 """The same as it usually is: the forecast is made with these, which were fitted to tasks that were held out
-(`gazeveil lab experiment forecast --product feature-group`). With the decoder's caution instead, publishing nothing looks
-half
-as bad again as it is, and any release worth it."""
+(`gazeveil lab experiment forecast --product feature-group`). With the decoder's caution instead, publishing nothing
+looks half as bad again as it is, and any release worth it."""
 
 _STRANGE = 0.42
 """How much wider than by chance alone errors of tasks are spread that were held out (`nine_of_ten`)."""

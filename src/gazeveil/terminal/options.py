@@ -15,7 +15,6 @@ import functools
 import inspect
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import Parameter
@@ -27,23 +26,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 import typer
 
 from gazeveil.errors import FileFormatError, InputError, OptionError, closest, why
-from gazeveil.options import Setting
+from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import Progress
-from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table
 from gazeveil.unit import Unit
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk, ReadOptions
     from gazeveil.gaze.reading import ChunkStream
     from gazeveil.geometry import Geometry
+    from gazeveil.options import Setting
     from gazeveil.release.study import Stimulus
-
-
-class NamesOf(str):
-    """In the place of an option's ``metavar``: the kind of thing whose names it takes, for help and completion."""
-
-    __slots__ = ()
+    from gazeveil.toml_table import Table
 
 
 def option(*names: str, text: str, panel: str, metavar: str | None = None) -> Any:
@@ -226,6 +219,11 @@ def with_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parame
 
 
 def _read(path: Path, names: list[str]) -> dict[str, Any]:
+    import tomllib
+
+    from gazeveil.toml_lines import lines_of
+    from gazeveil.toml_table import File, Table
+
     try:
         text = path.read_text(encoding="utf-8")
         values = tomllib.loads(text)

@@ -15,7 +15,8 @@ import typer
 from gazeveil.errors import InputError, MissingExtra, OptionError, closest
 from gazeveil.files import replacing, write_all
 from gazeveil.lab.commands._shared import Seed, names_in, numbers_in
-from gazeveil.terminal.options import DistanceMm, NamesOf, ScreenPx, SizeMm, print_assumed, sizes_of
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.terminal.printing import AsJson, Progress, print_json, print_table, progress
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import typer
 from gazeveil import __version__
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.files import replacing
-from gazeveil.terminal.options import DistanceMm, FovDeg, NamesOf, ScreenPx, SizeMm, geometry_of, sizes_of
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:

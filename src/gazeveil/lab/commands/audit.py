@@ -14,7 +14,7 @@ import typer
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text
-from gazeveil.terminal.options import NamesOf
+from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:

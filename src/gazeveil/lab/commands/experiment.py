@@ -32,7 +32,8 @@ from gazeveil.lab.commands._shared import (
     show_found,
 )
 from gazeveil.lab.commands._usefulness import EVERY, TrustOptions, trust
-from gazeveil.terminal.options import DistanceMm, NamesOf, ScreenPx, SizeMm, print_assumed, sizes_of
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
