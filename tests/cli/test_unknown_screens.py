@@ -228,7 +228,7 @@ def takes_gaze(command: Any) -> bool:
     """Whether a command takes recordings, or plans what is made of them."""
     names = {parameter.name for parameter in command.params}
     given = {"corpus", "inputs", "replay"} & names
-    given |= {"scenes", "data"} if {"scenes", "data", "split"} <= names else set()  # experiments on a corpus of one's own
+    given |= {"scenes", "data"} if {"scenes", "data", "split"} <= names else set()
     return bool(given) or {"study_file", "product"} <= names
 
 
