@@ -102,3 +102,15 @@ def test_the_gateway_is_handed_this_program() -> None:
     assert undo is not None
     assert undo.module == live.__name__
     assert undo.filter_for(preset("lphu", space_of(SCREEN))) == "saccade-model"
+
+
+def test_a_gateway_without_the_lab_shows_nothing_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=what)
+
+    monkeypatch.setattr("gazeveil.cli.serve.importlib.import_module", missing)
+    what = "gazeveil.lab"
+    assert preview() is None
+    what = "numpy"
+    with pytest.raises(ModuleNotFoundError):
+        preview()
