@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from gazeveil.options import Setting, settings_of
 
@@ -97,7 +98,7 @@ def settings() -> dict[str, list[Setting]]:
     from gazeveil.samples.recordings import VeiledRecordings
     from gazeveil.samples.stream import StreamMechanism
 
-    of: dict[str, list[type]] = {
+    of: dict[str, list[Any]] = {
         "heatmap": [PrivateHeatmap],
         "heatmaps": [PrivateHeatmaps],
         "movie": [HeatmapMovie],

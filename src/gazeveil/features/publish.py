@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,7 @@ from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
 
-ParticipantMechanism = SeriesMechanism | ParticipantSeries
+ParticipantMechanism: TypeAlias = SeriesMechanism | ParticipantSeries
 """What can noise participants' own series."""
 
 
