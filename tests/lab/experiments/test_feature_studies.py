@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gazeveil.cli.study import app as study
 from gazeveil.errors import InputError
 from gazeveil.features.bins import BinRules, extract_bin_corpus, windows_from_bins
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.lab.commands.experiment import app as experiment
 from gazeveil.lab.commands.reproduce import app as reproduce
 from gazeveil.lab.experiments.bozkir import classes as feature_classes
 from gazeveil.lab.experiments.bozkir.classes import identify, leave_one_person_out
@@ -162,7 +162,7 @@ def test_people_are_recognised_in_raw_runs_far_more_often_than_in_released_ones(
 def test_the_command_prints_and_draws(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     told = CliRunner().invoke(
-        study,
+        experiment,
         [
             "features",
             "--participants",

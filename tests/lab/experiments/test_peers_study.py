@@ -143,7 +143,7 @@ def test_the_command_writes_numbers_and_a_picture(
     arguments = [
         "lab",
         "experiment",
-        "peers",
+        "baselines",
         "--sets",
         "simulated",
         "--recognisers",
@@ -154,7 +154,7 @@ def test_the_command_writes_numbers_and_a_picture(
     assert run([*arguments, "--out", str(tmp_path / "found"), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert [row["peer"] for row in told["gaze"]] == ["none", "k-same-synth:k=2"]
-    assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["peers.json", "peers.png"]
+    assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["baselines.json", "baselines.png"]
     assert run(arguments) == EXIT_OK
     assert "what is left of gaze" in capsys.readouterr().out
     assert run(["lab", "experiment", "baselines", "--sets", "nobody"]) == EXIT_INPUT

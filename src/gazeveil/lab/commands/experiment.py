@@ -397,7 +397,7 @@ def experiment_baselines(
                 ],
             )
         )
-    show_found(out, "peers", told, lambda: _plots.drawn(gaze, series), tables, as_json=as_json)
+    show_found(out, "baselines", told, lambda: _plots.drawn(gaze, series), tables, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment scanpaths``: what mechanisms leave of scanpaths.
