@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import RESULTS
-from gazeveil.cli.audit import find_subjects
 from gazeveil.files import replacing
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, audit, build
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"

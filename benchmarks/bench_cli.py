@@ -16,7 +16,7 @@ from functools import partial
 from benchmarks.harness import Row, busy, race
 
 AIM = 0.06 / 0.4
-ASKED = ("--help", "heatmap --help", "ledger --help", "judge experiment --help", "--version")
+ASKED = ("--help", "heatmap --help", "ledger --help", "lab experiment --help", "--version")
 
 
 def run() -> list[Row]:

@@ -4,9 +4,9 @@
 
 ``python -m benchmarks.usefulness`` measures and writes. Given names of methods, it measures these alone and keeps what
 is stored of the others; with ``--stored`` it measures nothing. Every part is what
-``gazeveil judge experiment heatmap`` gives with the same options.
+``gazeveil lab experiment heatmap`` gives with the same options.
 
-What is stored of releases and their priors (``trust-*.json``) was written by ``gazeveil judge experiment heatmap`` with
+What is stored of releases and their priors (``trust-*.json``) was written by ``gazeveil lab experiment heatmap`` with
 ``--trust``, ``--pictures`` or ``--contents``; pictures and predicted maps are not in this project, so nothing here
 measures it again.
 """

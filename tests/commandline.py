@@ -8,21 +8,28 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from gazeveil.cli._catalogue import GROUPS
-from gazeveil.cli._lists import Later
+import typer
+
+from gazeveil.cli.main import program
 
 
 @cache
 def commands() -> dict[str, Any]:
-    """Return every command that is shown, and every command below it, by what is typed after ``gazeveil``.
-
-    Everyday commands are typed without their group.
-    """
+    """Return every command, and every command below it, by what is typed after ``gazeveil``."""
     found: dict[str, Any] = {}
-    for group in GROUPS:
-        for entry in group.entries:
-            typed = entry.name if entry.everyday else f"{group.name} {entry.name}"
-            found |= dict(_below(typed, Later(entry).load()))
+    for name, listed in typer.main.get_command(program).commands.items():  # type: ignore[attr-defined]
+        for typed, later in listed.commands.items() if name == "lab" else [(name, listed)]:
+            found |= dict(_below(typed if name != "lab" else f"lab {typed}", later.load()))
+    return found
+
+
+@cache
+def panels() -> dict[str, list[str]]:
+    """Return the first screen: the commands of each panel."""
+    found: dict[str, list[str]] = {}
+    for name, listed in typer.main.get_command(program).commands.items():  # type: ignore[attr-defined]
+        assert not listed.hidden
+        found.setdefault(listed.rich_help_panel, []).append(name)
     return found
 
 

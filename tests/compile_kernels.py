@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import gazeveil
-from gazeveil.cli.audit import find_subjects
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, build
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import gazeveil
+from tools.generate import stub
 
 PACKAGE = Path(gazeveil.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -30,12 +32,15 @@ ARROWS = {
     "engines": BELOW,
     "scene": {"gaze"},
     "release": {"engines", *BELOW},
-    "gateway": {"release", "scene", "samples", "privacy", "noise", "gaze", "simulate"},
-    "lab": {"release", "gateway", "engines", "scene", "simulate", *BELOW},
+    "gateway": {"scene", "samples", "privacy", "noise", "gaze", "simulate"},
+    "terminal": {"release", *BELOW},
+    "lab": {"release", "gateway", "engines", "scene", "simulate", "terminal", *BELOW},
 }
-ARROWS["cli"] = set(ARROWS)
+ARROWS["cli"] = set(ARROWS) - {"lab"}
+"""Commands of the lab are loaded by their names, only when they run."""
 SHARED = {
     "errors",
+    "options",
     "registry",
     "files",
     "blas",
@@ -95,6 +100,18 @@ def test_an_arrow_that_is_not_drawn_would_be_caught(tmp_path: Path) -> None:
     assert "aggregate" not in ARROWS["samples"]
 
 
+def test_nothing_but_the_program_names_the_lab() -> None:
+    """Neither does anything load it by its name."""
+    naming = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in FILES
+        if package_of(path) != "lab"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"gazeveil\.lab\b", node.value)
+    }
+    assert naming <= {"cli/_program.py", "cli/serve.py"}
+
+
 def test_every_folder_is_a_package_of_the_picture() -> None:
     assert {package_of(path) for path in FILES} <= {*ARROWS, *SHARED}
 
@@ -131,56 +148,12 @@ def test_using_the_public_names_loads_no_optional_package() -> None:
     assert not loaded & (OPTIONAL | {"numba"})
 
 
-def test_the_public_names_are_these() -> None:
-    assert len(gazeveil.__all__) == len(set(gazeveil.__all__))
-    assert gazeveil.__all__ == [
-        "VEILS",
-        "VEIL_PRESETS",
-        "AoiStatistics",
-        "ApproxDP",
-        "AreasOfInterest",
-        "Corpus",
-        "Design",
-        "Eye",
-        "FeatureTable",
-        "GazeStreamDP",
-        "GazeveilError",
-        "Geometry",
-        "GroupComparison",
-        "GroupSeries",
-        "HeatmapMovie",
-        "Ledger",
-        "NoiseSource",
-        "ParticipantRelease",
-        "ParticipantSeries",
-        "Participants",
-        "Plan",
-        "PrivateHeatmap",
-        "PrivateHeatmaps",
-        "PureDP",
-        "Recording",
-        "Recordings",
-        "Release",
-        "Saliency",
-        "Stimulus",
-        "Study",
-        "Unproven",
-        "VeiledRecordings",
-        "ZeroConcentratedDP",
-        "check",
-        "feature_settings",
-        "headset",
-        "learn_design",
-        "normalised",
-        "plan",
-        "propose",
-        "read",
-        "screen",
-        "verify",
-        "write_corpus",
-    ]
+def test_the_public_names_are_in_one_table_and_its_stub() -> None:
+    assert len(gazeveil.__all__) == len(set(gazeveil.__all__)) > 40
+    assert (PACKAGE / "__init__.pyi").read_text(encoding="utf-8") == stub(), "write it again: python -m tools.generate"
     for name in gazeveil.__all__:
         assert getattr(gazeveil, name) is not None
-    assert set(gazeveil.__all__) == set(gazeveil._HOME) <= set(dir(gazeveil))
+        assert not (PACKAGE / name).is_dir(), "importing the package would put it in the name's place"
+    assert set(gazeveil.__all__) <= set(dir(gazeveil))
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = gazeveil.nonsense
+        _ = gazeveil.nonsense  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from gazeveil.cli.audit import find_subjects
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit import SUBJECTS
 from tests.recipes import ROOT
 
@@ -36,4 +36,4 @@ def test_every_item_names_evidence_that_exists() -> None:
     paths = re.findall(r"`((?:src|tests)/[\w/.]+)`", PAGE)
     assert [path for path in paths if not (ROOT / path).is_file()] == []
     find_subjects()
-    assert set(re.findall(r"gazeveil judge audit ([\w-]+)", PAGE)) <= set(SUBJECTS.names())
+    assert set(re.findall(r"gazeveil lab audit ([\w-]+)", PAGE)) <= set(SUBJECTS.names())

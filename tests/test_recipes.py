@@ -50,7 +50,7 @@ def test_a_command_that_should_fail_and_does_is_fine(follow: Follow) -> None:
 
 def test_a_command_that_should_fail_and_does_not_is_noticed(follow: Follow) -> None:
     with pytest.raises(AssertionError, match="ended with 0"):
-        follow("<!-- exit 3 -->\n~~~console\n$ gazeveil judge audit --list\n~~~\n")
+        follow("<!-- exit 3 -->\n~~~console\n$ gazeveil lab audit --list\n~~~\n")
 
 
 def test_output_that_is_not_printed_is_noticed(follow: Follow) -> None:
@@ -64,9 +64,9 @@ def test_a_program_that_no_test_runs_is_noticed(follow: Follow) -> None:
 
 
 def test_options_of_commands_that_are_not_run_are_read(follow: Follow) -> None:
-    follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil audit radial --trials 1000000000\n~~~\n")
+    follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil lab audit radial --trials 1000000000\n~~~\n")
     with pytest.raises(AssertionError, match="No such option"):
-        follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil audit radial --tribulations 3\n~~~\n")
+        follow("<!-- not run: takes hours -->\n~~~bash\ngazeveil lab audit radial --tribulations 3\n~~~\n")
 
 
 def test_modules_and_targets_of_commands_that_are_not_run_exist(follow: Follow) -> None:
@@ -83,7 +83,7 @@ def test_a_misspelt_mark_is_noticed(follow: Follow) -> None:
 
 
 def test_smaller_options_come_last_and_count(follow: Follow) -> None:
-    command = "gazeveil judge audit radial --trials 1000000000 --seed 1 --workers 1"
+    command = "gazeveil lab audit radial --trials 1000000000 --seed 1 --workers 1"
     follow(f"<!-- run smaller: --trials 2000 -->\n~~~console\n$ {command}\n…2,000…\n~~~\n")
 
 

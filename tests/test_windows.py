@@ -19,7 +19,6 @@ import pytest
 
 import gazeveil
 from gazeveil import _locks
-from gazeveil.cli._output import speak_every_letter
 from gazeveil.errors import InputError
 from gazeveil.files import is_device
 from gazeveil.gaze.corpus import Corpus
@@ -28,6 +27,7 @@ from gazeveil.gaze.formats._writing import as_file_name
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.release.study_files import file_names
+from gazeveil.terminal.printing import speak_every_letter
 
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(gazeveil.__file__).parent

@@ -38,14 +38,16 @@ Every mistake that a caller can make is a GazeveilError, with a hint.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 __version__ = "0.1.0"
 
-# Where each public name lives, with its name there if that is another one. Loaded on first use, so that
-# `import gazeveil` costs next to nothing. No name here may be that of a package inside gazeveil: importing the package
-# would put it in the name's place.
-_HOME = {
+# The public names: where each lives, with its name there if that is another one; `tools.generate` writes the stub from
+# this table. Loaded on first use, so that `import gazeveil` costs next to nothing. No name here may be that of a
+# package inside gazeveil: importing the package would put it in the place of the name.
+_HOME: Final = {
+    "VEILS": "gazeveil.samples.mechanism:MECHANISMS",
+    "VEIL_PRESETS": "gazeveil.samples.presets:PRESETS",
     "AoiStatistics": "gazeveil.aggregate.aoi.mechanism",
     "ApproxDP": "gazeveil.privacy.guarantee",
     "AreasOfInterest": "gazeveil.gaze.aoi",
@@ -75,8 +77,6 @@ _HOME = {
     "Stimulus": "gazeveil.release.study",
     "Study": "gazeveil.release.study",
     "Unproven": "gazeveil.privacy.guarantee",
-    "VEILS": "gazeveil.samples.mechanism:MECHANISMS",
-    "VEIL_PRESETS": "gazeveil.samples.presets:PRESETS",
     "VeiledRecordings": "gazeveil.samples.recordings",
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "check": "gazeveil.release.checking",
@@ -92,86 +92,7 @@ _HOME = {
     "write_corpus": "gazeveil.gaze.corpus_writer",
 }
 
-if TYPE_CHECKING:
-    from gazeveil.aggregate.aoi.compare import GroupComparison
-    from gazeveil.aggregate.aoi.mechanism import AoiStatistics
-    from gazeveil.aggregate.heatmap import PrivateHeatmap
-    from gazeveil.aggregate.movie import HeatmapMovie
-    from gazeveil.aggregate.saliency import Saliency
-    from gazeveil.aggregate.whole_study import PrivateHeatmaps
-    from gazeveil.errors import GazeveilError
-    from gazeveil.features.design import Design
-    from gazeveil.features.group import GroupSeries
-    from gazeveil.features.participant_series import ParticipantSeries
-    from gazeveil.features.publish import ParticipantRelease
-    from gazeveil.features.table import FeatureTable
-    from gazeveil.gaze.aoi import AreasOfInterest
-    from gazeveil.gaze.corpus import Corpus
-    from gazeveil.gaze.corpus_writer import write_corpus
-    from gazeveil.gaze.reading import read
-    from gazeveil.gaze.recording import Eye, Recording
-    from gazeveil.geometry import Geometry, headset, normalised, screen
-    from gazeveil.noise.source import NoiseSource
-    from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, Unproven, ZeroConcentratedDP
-    from gazeveil.privacy.ledger import Ledger
-    from gazeveil.release.checking import check
-    from gazeveil.release.designing import learn_design
-    from gazeveil.release.feature_facts import settings_of as feature_settings
-    from gazeveil.release.plan import Plan, plan
-    from gazeveil.release.proposing import propose
-    from gazeveil.release.release import Release
-    from gazeveil.release.study import Participants, Recordings, Stimulus, Study
-    from gazeveil.release.verify import verify
-    from gazeveil.samples.mechanism import MECHANISMS as VEILS
-    from gazeveil.samples.presets import PRESETS as VEIL_PRESETS
-    from gazeveil.samples.recordings import VeiledRecordings
-
-__all__ = [
-    "VEILS",
-    "VEIL_PRESETS",
-    "AoiStatistics",
-    "ApproxDP",
-    "AreasOfInterest",
-    "Corpus",
-    "Design",
-    "Eye",
-    "FeatureTable",
-    "GazeStreamDP",
-    "GazeveilError",
-    "Geometry",
-    "GroupComparison",
-    "GroupSeries",
-    "HeatmapMovie",
-    "Ledger",
-    "NoiseSource",
-    "ParticipantRelease",
-    "ParticipantSeries",
-    "Participants",
-    "Plan",
-    "PrivateHeatmap",
-    "PrivateHeatmaps",
-    "PureDP",
-    "Recording",
-    "Recordings",
-    "Release",
-    "Saliency",
-    "Stimulus",
-    "Study",
-    "Unproven",
-    "VeiledRecordings",
-    "ZeroConcentratedDP",
-    "check",
-    "feature_settings",
-    "headset",
-    "learn_design",
-    "normalised",
-    "plan",
-    "propose",
-    "read",
-    "screen",
-    "verify",
-    "write_corpus",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,7 @@ from gazeveil.release.study import Participants, Stimulus, Study
 
 PLANE = screen(1200, 800, 480, 320, 600)
 ASKED = ["aoi", "study", "--stimulus", "page", "--areas", "areas.json", "--epsilon", "1"]
-PAID = ["--ledger", "ledger.sqlite", "--dataset", "study"]
+PAID = ["--ledger", "ledger.sqlite", "--account", "study"]
 
 
 @pytest.fixture(autouse=True)
@@ -143,8 +143,8 @@ def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -
         ({"--neighbours": "add-remove"}, 3, "number of participants is secret"),
         ({"--ledger": "none.sqlite"}, 5, "there is no ledger"),
         ({"--ledger": "groups.csv"}, 5, "groups.csv"),
-        ({"--dataset": "another"}, 5, "no account"),
-        ({"--dataset": None, "--ledger": None}, 3, "give --ledger and --account"),
+        ({"--account": "another"}, 5, "no account"),
+        ({"--account": None, "--ledger": None}, 3, "give --ledger and --account"),
         ({"--out": "dwell.csv"}, 3, "a release is a folder"),
         ({"--out": None}, 3, "give --out"),
         ({"--out": "study"}, 4, "are not apart"),
@@ -161,7 +161,7 @@ def test_what_is_wrong_is_told_and_nothing_is_spent(
     before = {path: path.stat().st_size for path in Path().iterdir() if path.suffix != ".lock"}
     options: dict[str, str | None] = {
         "--stimulus": "page", "--areas": "areas.json", "--epsilon": "1", "--out": "dwell",
-        "--ledger": "ledger.sqlite", "--dataset": "study", **changed,
+        "--ledger": "ledger.sqlite", "--account": "study", **changed,
     }  # fmt: skip
     corpus = options.pop("corpus", "study") or ""
     given = [word for name, value in options.items() if value is not None for word in (name, value)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil attack run`` on few people, with a recogniser of speeds alone."""
+"""``gazeveil lab attack run`` on few people, with a recogniser of speeds alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.cli import _attack_run
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.lab.attacks import Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
+from gazeveil.lab.commands import attack
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from tests.lab.attacks.windows import windows
 
 
@@ -39,16 +40,29 @@ class Speeds(Recogniser):
 
 @pytest.fixture
 def speeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_attack_run, "_recogniser", lambda *_: Speeds())
+    monkeypatch.setattr(attack, "_recogniser", lambda *_: Speeds())
 
 
 @pytest.mark.usefixtures("speeds")
 def test_simulated_people_are_judged_and_the_judgement_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["attack", "run", "--people", "3", "--seconds", "6"]) == EXIT_OK
+    assert run(["lab", "attack", "run", "--participants", "3", "--seconds", "6"]) == EXIT_OK
     told = capsys.readouterr().out
     assert "3, 4, 36" in told  # people, sessions, queries
     assert "speeds (sees beside velocity: nothing)" in told
-    command = ["attack", "run", "--people", "3", "--seconds", "6", "--preset", "mpmu", "--enrolled", "others", "--json"]
+    command = [
+        "lab",
+        "attack",
+        "run",
+        "--participants",
+        "3",
+        "--seconds",
+        "6",
+        "--preset",
+        "mpmu",
+        "--enrolled",
+        "others",
+        "--json",
+    ]
     assert run(command) == EXIT_OK
     answer = json.loads(capsys.readouterr().out)
     assert answer["queries"] == 12
@@ -63,7 +77,7 @@ def test_a_corpus_of_ones_own_is_judged(capsys: pytest.CaptureFixture[str], tmp_
         "simulate",
         "--out",
         str(study),
-        "--observers",
+        "--participants",
         "2",
         "--stimuli",
         "1",
@@ -74,19 +88,19 @@ def test_a_corpus_of_ones_own_is_judged(capsys: pytest.CaptureFixture[str], tmp_
     ]
     assert run([*command, "--tracker", "headset"]) == EXIT_OK
     capsys.readouterr()
-    assert run(["attack", "run", str(study), "--json"]) == EXIT_OK
+    assert run(["lab", "attack", "run", str(study), "--json"]) == EXIT_OK
     answer = json.loads(capsys.readouterr().out)
     assert (answer["people"], answer["folds"], answer["queries"], answer["data"]) == (2, 2, 4, "study")
 
 
 def test_what_cannot_be_judged_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["attack", "run", "--attack", "wavelet"]) == EXIT_INPUT
+    assert run(["lab", "attack", "run", "--attack", "wavelet"]) == EXIT_INPUT
     assert "needs a mechanism" in capsys.readouterr().err
-    assert run(["attack", "run", "--preset", "mpmu", "--recipe", "veil.toml"]) == EXIT_INPUT
+    assert run(["lab", "attack", "run", "--preset", "mpmu", "--recipe", "veil.toml"]) == EXIT_INPUT
     assert "not both" in capsys.readouterr().err
-    assert run(["attack", "run", "--preset", "mpmu", "--attack", "inverse-smoothing"]) == EXIT_INPUT
+    assert run(["lab", "attack", "run", "--preset", "mpmu", "--attack", "inverse-smoothing"]) == EXIT_INPUT
     assert "nothing to do against clock" in capsys.readouterr().err
-    assert run(["attack", "run", "--preset", "mpmu", "--attack", "walvet"]) == EXIT_INPUT
+    assert run(["lab", "attack", "run", "--preset", "mpmu", "--attack", "walvet"]) == EXIT_INPUT
     assert "did you mean 'wavelet'" in capsys.readouterr().err
-    assert run(["attack", "run", "--recogniser", "lda", "--model", "model.npz"]) == EXIT_INPUT
+    assert run(["lab", "attack", "run", "--recogniser", "lda", "--model", "model.npz"]) == EXIT_INPUT
     assert "lda has no option --model" in capsys.readouterr().err

@@ -14,7 +14,7 @@ QUICK = ["--trials", "5000", "--seed", "1", "--workers", "1"]
 
 
 def test_a_violated_claim_is_told_to_programs_and_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["audit", "half-scale-laplace", *QUICK, "--json"]) == 1
+    assert run(["lab", "audit", "half-scale-laplace", *QUICK, "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"] == "violated"
     assert told["claimed_epsilon"] == 1
@@ -25,7 +25,7 @@ def test_a_violated_claim_is_told_to_programs_and_ends_with_1(capsys: pytest.Cap
 
 
 def test_a_claim_that_stands_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["audit", "lattice-laplace", *QUICK, "--confidence", "0.95", "--json"]) == 0
+    assert run(["lab", "audit", "lattice-laplace", *QUICK, "--confidence", "0.95", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"] == "consistent"
     assert told["confidence"] == 0.95
@@ -33,31 +33,31 @@ def test_a_claim_that_stands_ends_with_0(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_people_are_told_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["audit", "numpy-laplace", *QUICK]) == 1
+    assert run(["lab", "audit", "numpy-laplace", *QUICK]) == 1
     out = capsys.readouterr().out
     assert "violated" in out
     assert "finest binary digit" in out
     assert "The claim is false: ε is at least" in out
-    assert run(["audit", "lattice-laplace", *QUICK]) == 0
+    assert run(["lab", "audit", "lattice-laplace", *QUICK]) == 0
     assert "This is not a proof that the claim holds." in capsys.readouterr().out
 
 
 def test_what_can_be_computed_is_not_sampled(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["audit", "liu-as-published", "--json"]) == 1
+    assert run(["lab", "audit", "liu-as-published", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["method"], told["trials"]) == ("exact", 0)
     assert told["delta_lower_bound"] == pytest.approx(2.03 * told["claimed_delta"], rel=0.01)
-    assert run(["audit", "liu-as-published", "--method", "sampling", *QUICK, "--json"]) == 0
+    assert run(["lab", "audit", "liu-as-published", "--method", "sampling", *QUICK, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["method"] == "sampling"
 
 
 def test_settings_reach_the_subject(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["audit", "liu-as-published", "--set", "observers=30", "--set", "pixels=1024", "--json"]) == 0
+    assert run(["lab", "audit", "liu-as-published", "--set", "observers=30", "--set", "pixels=1024", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["claimed_delta"] == pytest.approx(30**-1.5)
 
 
 def test_a_radius_of_a_subject_may_carry_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["audit", "planar-laplace", *QUICK, "--json", "--set"]
+    arguments = ["lab", "audit", "planar-laplace", *QUICK, "--json", "--set"]
     assert run([*arguments, "radius=30px"]) == 0
     in_pixels = json.loads(capsys.readouterr().out)
     assert run([*arguments, "radius=30"]) == 0
@@ -67,11 +67,11 @@ def test_a_radius_of_a_subject_may_carry_its_unit(capsys: pytest.CaptureFixture[
 
 
 def test_the_list_names_every_subject(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["audit", "--list"]) == 0
+    assert run(["lab", "audit", "--list"]) == 0
     out = capsys.readouterr().out
     assert "planar-laplace-3d" in out
     assert "epsilon=1, radius=60" in out
-    assert run(["audit", "--list", "--json"]) == 0
+    assert run(["lab", "audit", "--list", "--json"]) == 0
     subjects = json.loads(capsys.readouterr().out)["subjects"]
     assert {"name", "about", "options"} == set(subjects[0])
 
@@ -94,7 +94,7 @@ def test_the_list_names_every_subject(capsys: pytest.CaptureFixture[str]) -> Non
 def test_mistakes_get_words_and_an_exit_code(
     arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["audit", *arguments]) == code
+    assert run(["lab", "audit", *arguments]) == code
     said = capsys.readouterr()
     assert words in said.err
     assert "Traceback" not in said.err

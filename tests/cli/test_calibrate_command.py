@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil tools calibrate``, as a user and as a script would run it."""
+"""``gazeveil calibrate``, as a user and as a script would run it."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ def test_numbers_are_read_as_they_are_written(capsys: pytest.CaptureFixture[str]
 
 
 def test_liu_is_told_what_its_noise_is_worth(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer("liu --observers 1000 --pixels 1 --cap 1 --epsilon 1", capsys)
+    told = answer("liu --participants 1000 --pixels 1 --cap 1 --epsilon 1", capsys)
     assert told["sound"] is False
     assert told["claimed_delta"] == pytest.approx(1000**-1.5)
     assert told["true_delta"] / told["claimed_delta"] == pytest.approx(2.03, abs=0.01)
     assert told["sigma_sound"] > told["sigma_gaussian"]
-    told = answer("liu --observers 900 --pixels 90000 --cap 1 --epsilon 1 --delta 1e-6", capsys)
+    told = answer("liu --participants 900 --pixels 90000 --cap 1 --epsilon 1 --delta 1e-6", capsys)
     assert told["sound"] is True
     assert told["claimed_delta"] == 1e-6
     assert told["sigma_laplace"] == pytest.approx(141.42, abs=0.01)
-    few = answer("liu --observers 900 --pixels 90000 --cap 1 --epsilon 1 --delta 1e-6 --samples 300", capsys)
+    few = answer("liu --participants 900 --pixels 90000 --cap 1 --epsilon 1 --delta 1e-6 --samples 300", capsys)
     assert few["sigma_sound"] < told["sigma_sound"] / 10
 
 
 def test_liu_says_in_words_that_the_claim_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "breaks the claim: δ is 2 times as large" in say("liu --observers 1000 --pixels 1 --epsilon 1", capsys)
-    assert "keeps the claim" in say("liu --observers 900 --pixels 90000 --epsilon 1", capsys)
+    assert "breaks the claim: δ is 2 times as large" in say("liu --participants 1000 --pixels 1 --epsilon 1", capsys)
+    assert "keeps the claim" in say("liu --participants 900 --pixels 90000 --epsilon 1", capsys)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_liu_says_in_words_that_the_claim_is_broken(capsys: pytest.CaptureFixtur
         ("laplace --epsilon 0", "epsilon must be greater than 0"),
         ("laplace --epsilon 1e400", "out of all proportion"),
         ("laplace --epsilon 1e-300 --sensitivity 1e300", "no noise that a computer can name"),
-        ("liu --observers 2 --pixels 4 --epsilon 1e-300 --cap 1e300", "out of all proportion"),
-        ("liu --observers 2 --pixels 4 --epsilon 1 --delta 1e-329", "out of all proportion"),
+        ("liu --participants 2 --pixels 4 --epsilon 1e-300 --cap 1e300", "out of all proportion"),
+        ("liu --participants 2 --pixels 4 --epsilon 1 --delta 1e-329", "out of all proportion"),
         ("radial --epsilon 1 --dimensions 0", "dimensions must be at least 1"),
-        ("liu --observers 1 --pixels 4 --epsilon 1", "delta"),
+        ("liu --participants 1 --pixels 4 --epsilon 1", "delta"),
     ],
 )
 def test_a_wrong_number_is_named(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,7 +85,7 @@ def test_a_wrong_number_is_named(arguments: str, message: str, capsys: pytest.Ca
 @pytest.mark.parametrize("command", ["gaussian", "laplace", "radial", "liu"])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["calibrate", command, "--help"]) == 0
-    assert f"gazeveil tools calibrate {command}" in capsys.readouterr().out
+    assert f"gazeveil calibrate {command}" in capsys.readouterr().out
 
 
 def test_a_sensitivity_that_no_float_can_hold_is_still_answered(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.cli.main import run
+from gazeveil.terminal.printing import EXIT_OK
 
 MARKS = {
     "bash": "complete -o default -F",
@@ -25,12 +26,12 @@ MARKS = {
 
 @pytest.mark.parametrize("shell", MARKS)
 def test_every_shell_gets_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["tools", "completion", shell]) == EXIT_OK
+    assert run(["completion", shell]) == EXIT_OK
     script = capsys.readouterr().out
     assert MARKS[shell] in script
     assert f"complete_{shell}" in script
     assert "_GAZEVEIL_COMPLETE" in script
-    assert run(["tools", "completion", shell, "--json"]) == EXIT_OK
+    assert run(["completion", shell, "--json"]) == EXIT_OK
     assert json.loads(capsys.readouterr().out)["script"].strip() == script.strip()
 
 
@@ -59,12 +60,12 @@ def test_commands_are_completed(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("gazeveil live p", ["policy", "page"]),
+        ("gazeveil lab au", ["audit"]),
         ("gazeveil ledger gr", ["grant"]),
         ("gazeveil heatmap --eps", ["--epsilon"]),
-        ("gazeveil data events --detector i", ["idt", "ivt"]),
+        ("gazeveil events --detector i", ["idt", "ivt"]),
         ("gazeveil veil --preset gaussian-", ["gaussian-low", "gaussian-high"]),
-        ("gazeveil calib", []),  # an old name is not offered
+        ("gazeveil aud", []),  # it is in the group lab
         ("gazeveil info stu", []),  # a file: the shell's own completion
     ],
 )
@@ -87,7 +88,7 @@ IN_SHELLS = {
 def test_a_real_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    assert run(["tools", "completion", shell]) == EXIT_OK
+    assert run(["completion", shell]) == EXIT_OK
     (tmp_path / "script").write_text(capsys.readouterr().out, encoding="utf-8")
     program = tmp_path / "gazeveil"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gazeveil "$@"\n', encoding="utf-8")

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import silent
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"
-QUICK = ["experiment", "heatmap", "--observers", "12", "--images", "2", "--methods", "prior,grid,none"]
+QUICK = ["lab", "experiment", "heatmap", "--participants", "12", "--scenes", "2", "--methods", "prior,grid,none"]
 PNG = b"\x89PNG"
 
 
@@ -47,7 +48,7 @@ def test_it_gives_the_same_as_json_every_time(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.skipif(not OSIE.is_dir(), reason="OSIE is not here")
 def test_osie_is_found_by_its_folder_and_says_who_is_drawn_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*QUICK, "--data", str(OSIE), "--observers", "15,20", "--json"]) == EXIT_OK
+    assert run([*QUICK, "--data", str(OSIE), "--participants", "15,20", "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert told["data"] == "osie"
     assert told["drawn_with_replacement"] == [20]
@@ -56,8 +57,8 @@ def test_osie_is_found_by_its_folder_and_says_who_is_drawn_twice(capsys: pytest.
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["--observers", "15,many"], "--observers"),
-        (["--observers", "0"], "observers"),
+        (["--participants", "15,many"], "--participants"),
+        (["--participants", "0"], "observers"),
         (["--epsilon", "-1"], "epsilons"),
         (["--epsilon", "nan"], "epsilons"),
         (["--delta", "0"], "delta"),
@@ -77,8 +78,3 @@ def test_osie_that_is_not_there_is_told(
     monkeypatch.chdir(tmp_path)
     assert run([*QUICK, "--data", "osie"]) == EXIT_INPUT
     assert "--data FOLDER" in capsys.readouterr().err
-
-
-def test_the_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["study", "--help"]) == EXIT_OK
-    assert "heatmap" not in capsys.readouterr().out

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
-COMMAND = ["experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]
+COMMAND = ["lab", "experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_features_are_extracted_with_groups_and_described(
 
 
 def test_simulated_readers_come_with_their_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = ["simulate", "--reading", "--observers", "2", "--sessions", "1", "--seconds", "31", "--json"]
+    made = ["simulate", "--reading", "--participants", "2", "--sessions", "1", "--seconds", "31", "--json"]
     groups = tmp_path / "groups.csv"
     assert run([*made, "--out", str(tmp_path / "study"), "--groups", str(groups)]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -39,7 +39,7 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
     ledger = str(tmp_path / "ledger.sqlite")
     assert run(["ledger", "init", "study-7", "--epsilon", "2", "--delta", "1e-4", "--ledger", ledger, "--json"]) == 0
     capsys.readouterr()
-    paying = ["--ledger", ledger, "--dataset", "study-7"]
+    paying = ["--ledger", ledger, "--account", "study-7"]
     out = tmp_path / "map"
     release = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1.5", "--out", str(out), *COARSE, *paying]
     assert run([*release, "--json"]) == 0
@@ -103,10 +103,10 @@ def test_the_picture_can_lie_over_the_stimulus(study: Path, tmp_path: Path) -> N
     imsave(tmp_path / "tall.png", picture.transpose(1, 0, 2))
     base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
     out = tmp_path / "map"
-    assert run([*base, "--out", str(out), "--overlay", str(tmp_path / "a.png")]) == 0
+    assert run([*base, "--out", str(out), "--picture", str(tmp_path / "a.png")]) == 0
     assert (out / "heatmap.overlay.png").read_bytes().startswith(b"\x89PNG")
-    assert run([*base, "--out", str(tmp_path / "no"), "--overlay", str(tmp_path / "tall.png")]) == 3
-    assert run([*base, "--out", str(tmp_path / "no"), "--overlay", str(tmp_path / "missing.png")]) == 3
+    assert run([*base, "--out", str(tmp_path / "no"), "--picture", str(tmp_path / "tall.png")]) == 3
+    assert run([*base, "--out", str(tmp_path / "no"), "--picture", str(tmp_path / "missing.png")]) == 3
     assert not (tmp_path / "no").exists()
 
 
@@ -117,15 +117,15 @@ def test_the_picture_can_lie_over_the_stimulus(study: Path, tmp_path: Path) -> N
         (["--epsilon", "0", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
         (["--epsilon", "1", "--stimulus", "a.png"], 3, "--no-ledger"),
         (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite"], 3, "--account"),
-        (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite", "--dataset", "d"], 5, "no ledger"),
+        (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite", "--account", "d"], 5, "no ledger"),
         (["--epsilon", "1", "--delta", "0.1", "--stimulus", "a.png", "--no-ledger"], 3, "empty"),
         (["--epsilon", "1", "--strategy", "magic", "--stimulus", "a.png", "--no-ledger"], 3, "magic"),
         (["--epsilon", "-1", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
         (["--epsilon", "inf", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
-        (["--epsilon", "1", "--observers", "0", "--stimulus", "a.png", "--no-ledger"], 3, "number of participants"),
+        (["--epsilon", "1", "--participants", "0", "--stimulus", "a.png", "--no-ledger"], 3, "number of participants"),
         (["--epsilon", "1", "--delta", "0", "--strategy", "bumps", "--stimulus", "a.png", "--no-ledger"], 3, "modes"),
         (
-            ["--epsilon", "1", "--stimulus", "a.png", "--ledger", "postgresql://127.0.0.1:9/none", "--dataset", "d"],
+            ["--epsilon", "1", "--stimulus", "a.png", "--ledger", "postgresql://127.0.0.1:9/none", "--account", "d"],
             5,
             "127.0.0.1",
         ),
@@ -201,7 +201,7 @@ def test_a_place_that_cannot_be_written_costs_nothing(
     ledger = str(tmp_path / "ledger.sqlite")
     assert run(["ledger", "init", "study-7", "--epsilon", "2", "--delta", "1e-4", "--ledger", ledger, "--json"]) == 0
     (tmp_path / "file").write_text("not a folder")
-    out = ["--out", str(tmp_path / "file" / "map"), "--ledger", ledger, "--dataset", "study-7"]
+    out = ["--out", str(tmp_path / "file" / "map"), "--ledger", ledger, "--account", "study-7"]
     assert run(["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", *out, *COARSE]) != 0
     assert "cannot write" in capsys.readouterr().err
     with Ledger.open(ledger) as book:
@@ -335,7 +335,7 @@ def test_an_earlier_release_is_replaced_and_nothing_else(
     assert run([*base, "--no-ledger"]) == 0
     assert run([*base, "--no-ledger"]) == 0
     assert run(["ledger", "init", "d", "--epsilon", "9", "--delta", "1e-3", "--ledger", str(ledger)]) == 0
-    assert run([*base, "--ledger", str(ledger), "--dataset", "d"]) == 4
+    assert run([*base, "--ledger", str(ledger), "--account", "d"]) == 4
     assert "the ledger" in capsys.readouterr().err
     monkeypatch.chdir(out)
     assert run([*base, "--no-ledger"]) == 4
@@ -358,7 +358,7 @@ def test_the_ledger_may_be_named_by_the_environment_and_what_is_said_outweighs_i
     assert run(["ledger", "init", "d", "--epsilon", "9", "--delta", "1e-3", "--ledger", book]) == 0
     monkeypatch.setenv("GAZEVEIL_LEDGER", book)
     base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--json", *COARSE]
-    for name, paying, charged in (("one", ["--dataset", "d"], True), ("two", ["--no-ledger"], False)):
+    for name, paying, charged in (("one", ["--account", "d"], True), ("two", ["--no-ledger"], False)):
         capsys.readouterr()
         assert run([*base, "--out", str(tmp_path / name), *paying]) == 0
         assert json.loads(capsys.readouterr().out)["charged"] is charged

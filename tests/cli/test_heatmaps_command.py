@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil heatmaps` and `gazeveil release movie` as a lab would run them."""
+"""`gazeveil heatmaps` and `gazeveil movie` as a lab would run them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def paid(tmp_path: Path, epsilon: str) -> list[str]:
     ledger = str(tmp_path / "ledger.sqlite")
     assert run(["ledger", "init", "s", "--epsilon", epsilon, "--delta", "1e-4", "--ledger", ledger, "--json"]) == 0
-    return ["--ledger", ledger, "--dataset", "s"]
+    return ["--ledger", ledger, "--account", "s"]
 
 
 def test_all_stimuli_are_written_and_charged_once(
@@ -165,7 +165,7 @@ def test_a_movie_is_written_and_charged(study: Path, tmp_path: Path, capsys: pyt
         str(study),
         "--stimulus",
         "c.png",
-        "--bin",
+        "--bin-seconds",
         "1",
         "--duration",
         "3",
@@ -175,7 +175,7 @@ def test_a_movie_is_written_and_charged(study: Path, tmp_path: Path, capsys: pyt
         *paying,
     ]
     capsys.readouterr()
-    assert run([*command, "--out", str(out), "--overlay", str(tmp_path / "still.png"), "--json"]) == 0
+    assert run([*command, "--out", str(out), "--picture", str(tmp_path / "still.png"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["charged"]
     assert len(told["about_the_value"]["data_share"]["bins"]) == 3
@@ -196,10 +196,10 @@ def test_a_movie_is_written_and_charged(study: Path, tmp_path: Path, capsys: pyt
     [
         (["--duration", "-1", "--no-ledger"], "duration"),
         (["--duration", "1e12", "--no-ledger"], "more than a day"),
-        (["--duration", "3", "--bin", "5", "--no-ledger"], "one bin"),
+        (["--duration", "3", "--bin-seconds", "5", "--no-ledger"], "one bin"),
         (["--duration", "3", "--no-ledger", "--speed", "0"], "the speed of a movie"),
         (["--duration", "3"], "--no-ledger"),
-        (["--duration", "3", "--no-ledger", "--overlay", "nowhere.png"], "nowhere.png"),
+        (["--duration", "3", "--no-ledger", "--picture", "nowhere.png"], "nowhere.png"),
     ],
 )
 def test_bad_movie_options_say_what_is_wrong(
@@ -234,7 +234,7 @@ def test_frames_of_a_film_are_priors_of_their_moments(
         picture = np.zeros((60, 80, 3))
         picture[20:40, 10 * number : 10 * number + 20] = 1.0
         imsave(frames / f"{number:03d}.png", picture)
-    command = ["movie", str(study), "--stimulus", "c.png", "--bin", "1", "--duration", "3", "--epsilon", "4"]
+    command = ["movie", str(study), "--stimulus", "c.png", "--bin-seconds", "1", "--duration", "3", "--epsilon", "4"]
     command += ["--anyway", "--no-ledger", "--json", "--frames", str(frames)]
     assert run([*command, "--out", str(tmp_path / "film")]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -8,49 +8,28 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import gazeveil.cli
-from gazeveil.aggregate.aoi import STATISTICS
-from gazeveil.aggregate.map_view import MAP_VIEWS
-from gazeveil.aggregate.strategy import STRATEGIES
-from gazeveil.cli import _choices, _lists, ledger
-from gazeveil.cli._catalogue import GROUPS
-from gazeveil.cli._experiment_forecast import PRODUCTS
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, EXIT_USAGE, run
-from gazeveil.cli.plan import _PLANNERS
+import gazeveil.lab.commands
+from gazeveil.cli import ledger
+from gazeveil.cli.main import run
 from gazeveil.features.extract import STEP_S, WINDOW_S
-from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.gateway.bridge import BRIDGES
-from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.gaze.events import DETECTORS
-from gazeveil.gaze.formats.base import FORMATS, WritableFormat
-from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
-from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS
-from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
 from gazeveil.privacy.ledger import DEFAULT
-from gazeveil.release.products.veiled_recordings import WHOLE
-from gazeveil.samples.mechanism import MECHANISMS
-from gazeveil.samples.mechanisms.edge import RULES
-from gazeveil.samples.presets import PRESETS
-from gazeveil.scene.finder import FINDERS
-from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.unit import Unit
-from tests.commandline import commands, leaves
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_USAGE
+from tests.commandline import commands, leaves, panels
+from tools.generate import catalogue
 
 HEAVY = ("numpy", "scipy", "pandas", "numba", "matplotlib", "polars", "cryptography", "torch")
-ENTRIES = [(group, entry) for group in GROUPS for entry in group.entries]
 
 LOADS_EVERYTHING = """
 import sys
 from gazeveil.cli.main import run
-from gazeveil.cli._catalogue import GROUPS
-from gazeveil.cli._lists import Later
+from tests.commandline import commands
 assert run(["--help"]) == 0
-for group in GROUPS:
-    for entry in group.entries:
-        Later(entry).load()
+assert len(commands()) > 80
 assert run(["heatmap", "--help"]) == 0
 print("loaded:", *sorted(name for name in sys.modules if "." not in name))
 """
@@ -63,64 +42,53 @@ def test_help_imports_nothing_that_takes_long() -> None:
     assert not set(HEAVY) & set(loaded)
 
 
-def test_every_command_file_is_in_one_group() -> None:
-    files = {path.stem for path in Path(gazeveil.cli.__path__[0]).glob("*.py")}
-    named = [entry.name for _, entry in ENTRIES]
-    assert sorted(named) == sorted(name for name in files if not name.startswith("_") and name != "main")
+def test_the_first_screen_loads_no_command_and_nothing_of_the_lab() -> None:
+    code = "import sys; from gazeveil.cli.main import run; run(['--help']); print('loaded:', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = done.stdout.rpartition("loaded:")[2].split()
+    assert [name for name in loaded if name.startswith("gazeveil.lab")] == []
+    assert "gazeveil.cli.heatmap" not in loaded
 
 
-def test_lists_say_of_commands_what_they_say_themselves() -> None:
-    shown = commands()
-    for group, entry in ENTRIES:
-        command = shown[entry.name if entry.everyday else f"{group.name} {entry.name}"]
-        first = " ".join(str(command.help).split("\n\n")[0].split())
-        assert entry.words == first, f"gazeveil/cli/_catalogue.py lists {entry.name} with other words than its help"
+def test_every_command_file_is_a_command() -> None:
+    def files(place: ModuleType) -> list[str]:
+        stems = {path.stem for path in Path(place.__path__[0]).glob("*.py")} - {"main"}
+        return sorted(stem for stem in stems if not stem.startswith("_"))
+
+    shown = [name for names in panels().values() for name in names]
+    inside = {typed.split()[1] for typed in commands() if typed.startswith("lab ")}
+    assert sorted([*files(gazeveil.cli), *files(gazeveil.lab.commands)]) == sorted({*shown, *inside} - {"lab"})
 
 
-def test_the_program_shows_five_groups_and_few_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_packaged_catalogue_is_what_commands_and_registries_say() -> None:
+    packaged = Path(gazeveil.cli.__path__[0], "catalogue.json").read_text(encoding="utf-8")
+    assert packaged == catalogue(), "write it again: python -m tools.generate"
+
+
+def test_the_first_screen_has_five_panels(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == EXIT_OK
     shown = capsys.readouterr().out
-    assert [title for title in ("Data", "Release", "Live", "Judge", "Tools") if f"─ {title} ─" in shown] == [
-        group.title for group in GROUPS
-    ]
-    assert sum(entry.everyday for _, entry in ENTRIES) <= 17
+    assert [title for title in ("Data", "Release", "Live", "Judge", "Tools") if f"─ {title} ─" in shown] == [*panels()]
+    assert [name for names in panels().values() for name in names if f"│ {name} " not in shown] == []
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
-def test_a_group_lists_all_of_its_commands(
-    group: gazeveil.cli._catalogue.Group, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run([group.name, "--help"]) == EXIT_OK
+def test_every_command_has_one_path(capsys: pytest.CaptureFixture[str]) -> None:
+    for path in ("tools/calibrate", "judge/audit", "lab/advise", "release/heatmap", "attack", "study/veils"):
+        typed = path.split("/")
+        assert run([*typed, "--help"]) == EXIT_USAGE
+        assert "No such command" in capsys.readouterr().err
+    for command in leaves().values():
+        for parameter in command.params:
+            names = [name for name in parameter.opts if name.startswith("--")]
+            assert parameter.param_type_name == "argument" or len(names) == 1, (command.name, names)
+
+
+def test_the_lab_lists_all_of_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "--help"]) == EXIT_OK
     shown = capsys.readouterr().out
-    assert [entry.name for entry in group.entries if f"│ {entry.name} " not in shown] == []
-
-
-def test_commands_answer_with_their_group_and_without(capsys: pytest.CaptureFixture[str]) -> None:
-    answers = []
-    for words in (["tools", "calibrate"], ["calibrate"]):
-        assert run([*words, "laplace", "--epsilon", "0.5", "--json"]) == EXIT_OK
-        answers.append(capsys.readouterr())
-    assert answers[0] == answers[1]
-    assert answers[0].err == ""
-
-
-def test_old_names_are_not_listed_and_work() -> None:
-    program = _lists.Program(name="gazeveil")
-    for group, entry in ENTRIES:
-        assert program.commands[entry.name].hidden == (not entry.everyday)
-        inside = program.commands[group.name]
-        assert isinstance(inside, _lists.GroupList)
-        assert entry.name in inside.commands
-
-
-def test_an_old_name_says_the_new_one_to_a_person(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert run(["calibrate", "laplace", "--epsilon", "1"]) == EXIT_OK
-    assert "`gazeveil tools calibrate`" in capsys.readouterr().err
-    assert run(["tools", "calibrate", "laplace", "--epsilon", "1"]) == EXIT_OK
-    assert capsys.readouterr().err == ""
+    inside = {typed.split()[1] for typed in commands() if typed.startswith("lab ")}
+    assert inside == {"attack", "audit", "experiment", "reproduce", "userstudy"}
+    assert [name for name in inside if f"│ {name} " not in shown] == []
 
 
 def test_every_command_prints_json() -> None:
@@ -142,62 +110,15 @@ def test_values_are_written_as_people_write_them() -> None:
                 assert not set("<>{}[]") & set(parameter.metavar), (typed, parameter.metavar)
 
 
-def test_choices_are_those_of_the_registries() -> None:
-    known = {
-        "attack": ATTACKS.names(),
-        "audit method": ["auto", "exact", "sampling"],
-        "bridge": BRIDGES.names(),
-        "detector": DETECTORS.names(),
-        "edge": RULES,
-        "eye": ["both", "left", "right"],
-        "eyes": ["drop", "same"],
-        "finder": FINDERS.names(),
-        "forecast": PRODUCTS,
-        "format": FORMATS.names(),
-        "level": ["lphu", "mpmu", "hplu", "off"],
-        "mechanism": MECHANISMS.names(),
-        "preset": PRESETS,
-        "product": _PLANNERS,
-        "protocol": [name for name in PROTOCOLS.names() if PROTOCOLS[name].sink is not None],
-        "radius unit": list(Unit),
-        "recogniser": RECOGNISERS.names(),
-        "series mechanism": ["group", "low-rank", *SERIES_MECHANISMS.names()],
-        "shapes": ["cosines", "haar"],
-        "split": list(Split),
-        "statistic": STATISTICS.names(),
-        "strategies": MAP_VIEWS,
-        "strategy": ["auto", *STRATEGIES.names()],
-        "target": TARGETS,
-        "time unit": ["s", "ms", "us", "ns"],
-        "tracker": TRACKERS.names(),
-        "veiled format": WHOLE,
-        "written format": [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)],
-    }
-    assert {kind: " ".join(names) for kind, names in known.items()} == _choices.NAMES
-
-
-def test_choices_belong_to_options_that_there_are() -> None:
-    options = {
-        f"{typed.split(maxsplit=1)[1] if typed.split()[0] in GROUP_NAMES else typed} {parameter.opts[0]}"
-        for typed, command in leaves().items()
-        for parameter in command.params
-    }
-    assert set(_choices.OFFERED) <= options
-
-
-GROUP_NAMES = {group.name for group in GROUPS}
-
-
-def test_the_page_about_commands_lists_those_that_there_are_by_group() -> None:
+def test_the_page_about_commands_lists_those_that_there_are_by_panel() -> None:
     page = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text(encoding="utf-8")
     shown = commands()
-    for group in GROUPS:
-        section = page.split(f"\n## {group.title}\n")[1].split("\n## ")[0]
+    for title, names in panels().items():
+        section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
         rows = [row.split(" | ")[0] for row in section.splitlines() if row.startswith("| `gazeveil ")]
         listed = re.findall(r"`gazeveil ([^`]+)`", "\n".join(rows))
-        words = [entry.name if entry.everyday else f"{group.name} {entry.name}" for entry in group.entries]
-        below = [typed for typed in shown for first in words if typed == first or typed.startswith(f"{first} ")]
-        assert sorted(listed) == sorted(below)
+        below = [typed for typed in shown for first in names if typed == first or typed.startswith(f"{first} ")]
+        assert sorted(listed) == sorted([*below, *({"lab"} & set(names))])
 
 
 def test_what_help_says_by_heart_is_so() -> None:
@@ -211,7 +132,7 @@ def test_what_help_says_by_heart_is_so() -> None:
     ("typed", "meant", "code"),
     [
         (["heatmpa"], "Did you mean 'heatmap'", EXIT_USAGE),
-        (["live", "polcy"], "Did you mean 'policy'", EXIT_USAGE),
+        (["lab", "adit"], "Did you mean 'audit'", EXIT_USAGE),
         (["ledger", "shwo"], "Did you mean 'show'", EXIT_USAGE),
         (["heatmap", "x", "--epsilom", "1"], "Did you mean --epsilon", EXIT_USAGE),
         (["ledger", "show", "--jsno"], "Did you mean --json", EXIT_USAGE),

@@ -108,7 +108,7 @@ def test_a_wrong_file_says_what_is_wrong(
 
 def test_info_draws_a_picture(table: Path, reading: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "quality.png"
-    assert run(["info", str(table), "--reading", str(reading), "--picture", str(picture)]) == 0
+    assert run(["info", str(table), "--reading", str(reading), "--plot", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "quality.png" in capsys.readouterr().out
 

@@ -58,23 +58,23 @@ def test_over_budget_is_refused_with_its_own_exit_code(capsys: pytest.CaptureFix
 
 def test_streams_have_an_account_per_person(capsys: pytest.CaptureFixture[str]) -> None:
     stream = ("--window", "2", "--radius", "60")
-    told(capsys, "init", "live", "--person", "ann", "--epsilon", "10", *stream)
-    told(capsys, "init", "live", "--person", "bob", "--epsilon", "1", *stream)
-    told(capsys, "charge", "live", "--person", "ann", "--epsilon", "3", *stream)
-    told(capsys, "charge", "live", "--person", "bob", "--epsilon", "3", *stream, code=5)
+    told(capsys, "init", "live", "--participant", "ann", "--epsilon", "10", *stream)
+    told(capsys, "init", "live", "--participant", "bob", "--epsilon", "1", *stream)
+    told(capsys, "charge", "live", "--participant", "ann", "--epsilon", "3", *stream)
+    told(capsys, "charge", "live", "--participant", "bob", "--epsilon", "3", *stream, code=5)
     assert [a["person"] for a in told(capsys, "show", "live")["accounts"]] == ["ann", "bob"]
-    assert [a["charges"] for a in told(capsys, "show", "live", "--person", "ann")["accounts"]] == [1]
-    assert len(told(capsys, "history", "live", "--person", "bob")["events"]) == 1
+    assert [a["charges"] for a in told(capsys, "show", "live", "--participant", "ann")["accounts"]] == [1]
+    assert len(told(capsys, "history", "live", "--participant", "bob")["events"]) == 1
 
 
 def test_a_radius_may_carry_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
     seconds = ("--epsilon", "10", "--window", "2")
-    told(capsys, "init", "live", "--person", "ann", *seconds, "--radius", "2deg")
-    told(capsys, "charge", "live", "--person", "ann", *seconds, "--radius", "2", "--radius-unit", "deg")
-    told(capsys, "init", "desk", "--person", "ann", *seconds, "--radius", "60")
-    told(capsys, "charge", "desk", "--person", "ann", *seconds, "--radius", "60px")
+    told(capsys, "init", "live", "--participant", "ann", *seconds, "--radius", "2deg")
+    told(capsys, "charge", "live", "--participant", "ann", *seconds, "--radius", "2", "--radius-unit", "deg")
+    told(capsys, "init", "desk", "--participant", "ann", *seconds, "--radius", "60")
+    told(capsys, "charge", "desk", "--participant", "ann", *seconds, "--radius", "60px")
     for wrong in (("5%",), ("60px", "--radius-unit", "deg"), ("60 feet",)):
-        told(capsys, "charge", "desk", "--person", "ann", *seconds, "--radius", *wrong, code=3)
+        told(capsys, "charge", "desk", "--participant", "ann", *seconds, "--radius", *wrong, code=3)
 
 
 def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,13 +164,13 @@ def test_a_ledger_can_be_named_by_its_path_alone(
 def test_a_missing_account_says_how_to_open_one(capsys: pytest.CaptureFixture[str], command: str) -> None:
     told(capsys, "init", "study-7", "--epsilon", "3")
     assert "init nix --epsilon" in told(capsys, command, "nix", code=5)["hint"]
-    assert "--person eve" in told(capsys, command, "study-7", "--person", "eve", code=5)["hint"]
+    assert "--participant eve" in told(capsys, command, "study-7", "--participant", "eve", code=5)["hint"]
 
 
 def test_init_does_not_add_to_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, "init", "study-7", "--epsilon", "3")
     assert "already" in told(capsys, "init", "study-7", "--epsilon", "3", code=5)["message"]
-    (account,) = told(capsys, "show", "study-7", "--person", "")["accounts"]
+    (account,) = told(capsys, "show", "study-7", "--participant", "")["accounts"]
     assert account["remaining"] == {"epsilon": "3"}
 
 

@@ -25,11 +25,11 @@ PRODUCTS = {
     "heatmaps": ["--epsilon", "3"],
     "movie": ["--stimulus", "s0", "--epsilon", "3"],
     "aoi": ["--epsilon", "1"],
-    "group-series": ["--task", "s0", "--design", "design.json", "--epsilon", "1"],
+    "feature-group": ["--task", "s0", "--design", "design.json", "--epsilon", "1"],
     "veil": ["--mechanism", "clock", "--window", "0.5", "--radius", "60", "--epsilon", "3"],
 }
 
-WISHES = {"movie": "cc=.25", "aoi": "error=.1", "group-series": "error=.01", "veil": "error=.18"}
+WISHES = {"movie": "cc=.25", "aoi": "error=.1", "feature-group": "error=.01", "veil": "error=.18"}
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_a_picture_needs_no_wish(place: Path, capsys: pytest.CaptureFixture[str]
         (["--want", "cc=much"], "--want must be cc=VALUE"),
         (["--want", "cc=1.5"], "between 0 and 1"),
         (["--product", "aoi", "--want", "cc=.8"], "--want must be error=VALUE"),
-        (["--product", "group-series"], "public design"),
+        (["--product", "feature-group"], "public design"),
         (["--product", "veil"], "say which mechanism"),
         (["--product", "movie", "--duration", "0.1"], "leave one bin"),
         (["--stimulus", "s0", "--stimulus", "s1"], "of one stimulus"),

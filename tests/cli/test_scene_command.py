@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil data scene``: scenes, window and radii of a video, in words, as JSON and as a picture."""
+"""``gazeveil scene``: scenes, window and radii of a video, in words, as JSON and as a picture."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_json_has_every_scene(video: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_people_get_a_table_and_a_picture(video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "scenes.png"
-    assert run(["scene", str(video), "--picture", str(picture)]) == 0
+    assert run(["scene", str(video), "--plot", str(picture)]) == 0
     printed = capsys.readouterr().out
     assert "r_small px" in printed
     assert "window    3 s" in printed
@@ -78,7 +78,7 @@ def test_a_still_picture_has_radii_and_no_window(tmp_path: Path, capsys: pytest.
 
 def test_a_blank_picture_says_that_nothing_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "blank.png").write_bytes(encode_png(board()))
-    assert run(["scene", str(tmp_path / "blank.png"), "--picture", str(tmp_path / "sheet.png")]) == 0
+    assert run(["scene", str(tmp_path / "blank.png"), "--plot", str(tmp_path / "sheet.png")]) == 0
     assert "r_small   not known: no regions were found" in capsys.readouterr().out
 
 
@@ -92,7 +92,7 @@ def test_a_blank_picture_says_that_nothing_is_known(tmp_path: Path, capsys: pyte
         (["film.avi", "--model", "nothing.onnx"], 3, "nothing.onnx: nothing there"),
         (["film.avi", "--every", "0"], 3, "every_s"),
         (["film.avi", "--size-mm", "160x120"], 3, "go together"),
-        (["film.avi", "--picture", "film.avi/sheet.png"], 4, "film.avi"),
+        (["film.avi", "--plot", "film.avi/sheet.png"], 4, "film.avi"),
     ],
 )
 def test_what_is_wrong_is_said_in_words(

@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 import gazeveil.cli
-from gazeveil.cli import _output, _table
-from gazeveil.cli._output import print_table, progress
-from gazeveil.cli.main import EXIT_OK, run
+import gazeveil.lab.commands
+import gazeveil.terminal
+from gazeveil.cli.main import run
+from gazeveil.terminal import printing
+from gazeveil.terminal.printing import EXIT_OK, print_table, progress
 
-FILES = sorted(Path(gazeveil.cli.__path__[0]).glob("*.py"))
+PLACES = (gazeveil.cli, gazeveil.lab.commands, gazeveil.terminal)
+FILES = sorted(path for place in PLACES for path in Path(place.__path__[0]).glob("*.py"))
 LONG = "kaleido(epsilon=3, window=0.5, radius=60px) of /a/very/long/path/without/any/space/in/it/gaze.parquet"
 CELLS = (LONG, 0.123456, "12 people x 4 sessions in a headset", 1234567, "none", True)
 
@@ -40,14 +43,14 @@ TABLES = dict(tables())
 
 def test_every_command_that_prints_a_table_prints_it_by_one_function() -> None:
     assert len(TABLES) > 40
-    assert [path.name for path in FILES if "rich.table" in path.read_text(encoding="utf-8")] == ["_table.py"]
+    assert [path.name for path in FILES if "rich.table" in path.read_text(encoding="utf-8")] == ["printing.py"]
 
 
 @pytest.mark.parametrize("across", [60, 80])
 def test_no_table_is_wider_than_the_terminal(
     across: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_table, "_across", lambda: across)
+    monkeypatch.setattr(printing, "_across", lambda: across)
     for where, columns in TABLES.items():
         for shift in range(3):
             row = [CELLS[(index + shift) % len(CELLS)] for index in range(len(columns))]
@@ -60,8 +63,8 @@ def test_no_table_is_wider_than_the_terminal(
 def test_a_narrow_table_of_a_command_fits_and_loses_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_table, "_across", lambda: 60)
-    assert run(["attack", "table"]) == EXIT_OK
+    monkeypatch.setattr(printing, "_across", lambda: 60)
+    assert run(["lab", "attack", "table"]) == EXIT_OK
     narrow = capsys.readouterr().out
     assert max(len(line) for line in narrow.splitlines()) <= 60
     assert "committee" in narrow
@@ -71,7 +74,7 @@ def test_a_narrow_table_of_a_command_fits_and_loses_nothing(
 def test_words_are_not_broken_where_there_is_room(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_table, "_across", lambda: 60)
+    monkeypatch.setattr(printing, "_across", lambda: 60)
     print_table("t", ["recording", "what it is"], [["participant", "one two three four five six seven eight nine ten"]])
     shown = capsys.readouterr().out
     assert all(word in shown for word in ("recording", "participant", "seven", "eight"))
@@ -80,7 +83,7 @@ def test_words_are_not_broken_where_there_is_room(
 def test_rows_become_lists_where_words_would_be_broken(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_table, "_across", lambda: 30)
+    monkeypatch.setattr(printing, "_across", lambda: 30)
     print_table("t", ["recogniser", "interval", "participants"], [["clusterfix", "80% to 90%", 1200]])
     assert capsys.readouterr().out.splitlines()[1:] == [
         "",
@@ -93,9 +96,9 @@ def test_rows_become_lists_where_words_would_be_broken(
 def test_tables_are_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "73")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert _table._across() == 73
+    assert printing._across() == 73
     monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
-    assert _table._across() == 200
+    assert printing._across() == 200
 
 
 class Clock:
@@ -109,7 +112,7 @@ class Clock:
 
 def test_a_long_job_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, said = Clock(), io.StringIO()
-    monkeypatch.setattr(_output, "time", clock)
+    monkeypatch.setattr(printing, "time", clock)
     monkeypatch.setattr(sys, "stderr", said)
     with progress("reading") as tell:
         for second in range(20):
@@ -125,7 +128,7 @@ def test_a_long_job_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPa
 
 def test_a_short_job_and_a_quiet_one_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, said = Clock(), io.StringIO()
-    monkeypatch.setattr(_output, "time", clock)
+    monkeypatch.setattr(printing, "time", clock)
     monkeypatch.setattr(sys, "stderr", said)
     with progress("reading") as tell:
         clock.now += 2
@@ -138,7 +141,7 @@ def test_a_short_job_and_a_quiet_one_say_nothing(monkeypatch: pytest.MonkeyPatch
 
 def test_lines_about_a_release_do_not_depend_on_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, said = Clock(), io.StringIO()
-    monkeypatch.setattr(_output, "time", clock)
+    monkeypatch.setattr(printing, "time", clock)
     monkeypatch.setattr(sys, "stderr", said)
     for seconds in (0, 60):
         with progress("reading gaze", shares=False) as tell:

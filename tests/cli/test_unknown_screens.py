@@ -25,7 +25,7 @@ AREAS = {"pixels": (0, 0, 800, 900), "fractions": (0, 0, 0.5, 1), "degrees": (-2
 COMMANDS = {
     "heatmap": ["heatmap", "--stimulus", "a", "--epsilon", "3", *COARSE],
     "heatmaps": ["heatmaps", "--epsilon", "3", *COARSE],
-    "movie": ["movie", "--stimulus", "a", "--epsilon", "3", "--duration", "2", "--bin", "1", *COARSE],
+    "movie": ["movie", "--stimulus", "a", "--epsilon", "3", "--duration", "2", "--bin-seconds", "1", *COARSE],
     "aoi": ["aoi", "--stimulus", "a", "--statistic", "fixations", "--epsilon", "3"],
     "veil": ["veil", "--mechanism", "clock", "--epsilon", "3", "--window", "0.5", "--radius", "2deg"],
     "gaussian veil": ["veil", "--preset", "gaussian-low"],
@@ -166,7 +166,7 @@ def test_experiments_on_a_corpus_without_a_size_say_what_they_assume_and_take_it
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_corpus(recordings("pixels"), tmp_path / "c")
-    asked = ["experiment", "heatmap", "--data", str(tmp_path / "c"), "--observers", "4", "--images", "1"]
+    asked = ["lab", "experiment", "heatmap", "--data", str(tmp_path / "c"), "--participants", "4", "--scenes", "1"]
     asked += ["--methods", "prior"]
     assert run(asked) == 0
     said = capsys.readouterr()
@@ -177,7 +177,7 @@ def test_experiments_on_a_corpus_without_a_size_say_what_they_assume_and_take_it
     assert "assumed" not in json.loads(capsys.readouterr().out)
     assert run([*asked, "--screen", "800x600"]) != 0
     assert "width_px is given as 800" in capsys.readouterr().err
-    assert run(["experiment", "forecast", "--data", "simulated", "--distance-mm", "600"]) != 0
+    assert run(["lab", "experiment", "forecast", "--data", "simulated", "--distance-mm", "600"]) != 0
     assert "is known" in capsys.readouterr().err
 
 
@@ -228,15 +228,15 @@ def takes_gaze(command: Any) -> bool:
     """Whether a command takes recordings, or plans what is made of them."""
     names = {parameter.name for parameter in command.params}
     given = {"corpus", "inputs", "replay"} & names
-    given |= {"images", "data"} if {"images", "data"} <= names else set()  # experiments on a corpus of one's own
+    given |= {"scenes", "data"} if {"scenes", "data", "split"} <= names else set()
     return bool(given) or {"study_file", "product"} <= names
 
 
 def test_every_command_that_takes_gaze_takes_the_size_of_the_screen() -> None:
     found = {name: command for name, command in leaves().items() if takes_gaze(command) and name not in COMPARES}
-    assert {"heatmap", "heatmaps", "release movie", "aoi", "veil", "data events", "convert", "plan"} <= set(found)
-    assert {"judge experiment heatmap", "judge experiment forecast", "study init"} <= set(found)
-    assert {"features extract", "features release", "attack run", "live track", "info"} <= set(found)
+    assert {"heatmap", "heatmaps", "movie", "aoi", "veil", "events", "convert", "plan"} <= set(found)
+    assert {"lab experiment heatmap", "lab experiment forecast", "study init"} <= set(found)
+    assert {"features extract", "features release", "lab attack run", "track", "info"} <= set(found)
     for name, command in found.items():
         options = {option for parameter in command.params for option in parameter.opts}
         assert {"--screen", "--size-mm", "--distance-mm"} <= options, name

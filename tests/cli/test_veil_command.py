@@ -53,7 +53,7 @@ def test_a_corpus_comes_out_veiled_with_its_guarantee(
     assert len(veiled) == 3
     assert all(recording.tracked.all() and recording.pupil is None and recording.left is None for recording in veiled)
     record = json.loads((out / "release.json").read_text())
-    assert record["product"] == "veiled-recordings"
+    assert record["product"] == "veil"
     assert record["guarantee"] == shown["guarantee"]
     assert "0.5 seconds" in record["statement"]
     assert {"_corpus.json", "statement.html", "stimulus=a.png/part-00000-00000.parquet"} <= record["files"].keys()
@@ -79,7 +79,7 @@ def test_what_a_reader_sees_states_the_guarantee(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     picture = tmp_path / "before-after.png"
-    arguments = ["veil", str(study), "--preset", "lphu", "--out", str(tmp_path / "v"), "--picture", str(picture)]
+    arguments = ["veil", str(study), "--preset", "lphu", "--out", str(tmp_path / "v"), "--plot", str(picture)]
     assert run([*arguments, "--to", "csv", *FREE]) == 0
     shown = capsys.readouterr().out
     assert "veiled 900 samples of 3 recordings with clock(epsilon=3" in shown
@@ -319,7 +319,7 @@ def test_raw_gaze_is_never_replaced_nor_mixed_with_what_is_released(
         assert run([*command, str(out)]) == 4
         capsys.readouterr()
     assert run([*command, str(tmp_path / "raw")]) == 4
-    assert run([*command, str(tmp_path / "v"), "--picture", str(raw)]) == 4
+    assert run([*command, str(tmp_path / "v"), "--plot", str(raw)]) == 4
     assert run(["veil", str(study), *CLOCK, "--overwrite", "--out", str(study / "veiled"), *FREE]) == 4
     assert raw.read_bytes() == before
     assert not (study / "veiled").exists()
@@ -329,7 +329,7 @@ def test_raw_gaze_is_never_replaced_nor_mixed_with_what_is_released(
 def test_a_picture_of_raw_gaze_is_no_part_of_a_release(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], picture: str
 ) -> None:
-    arguments = ["veil", str(study), *CLOCK, "--out", str(tmp_path / "v"), "--picture", str(tmp_path / picture)]
+    arguments = ["veil", str(study), *CLOCK, "--out", str(tmp_path / "v"), "--plot", str(tmp_path / picture)]
     assert run([*arguments, *FREE]) == 4
     assert "raw gaze" in capsys.readouterr().err
     assert not (tmp_path / "v").exists()
@@ -381,7 +381,7 @@ def paid(tmp_path: Path) -> list[str]:
     ledger = str(tmp_path / "ledger.sqlite")
     account = ["ledger", "init", "study-7", "--epsilon", "5", "--window", "0.5", "--radius", "60", "--ledger", ledger]
     assert run(account) == 0
-    return ["--ledger", ledger, "--dataset", "study-7"]
+    return ["--ledger", ledger, "--account", "study-7"]
 
 
 def charges(tmp_path: Path) -> int:

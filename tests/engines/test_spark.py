@@ -243,7 +243,7 @@ class TestOnACluster:
     @staticmethod
     def release_charged(folder: Path, out: Path, ledger: str, engine: SparkEngine) -> int:
         assert run(["ledger", "init", "study", "--epsilon", "3", "--delta", "1e-4", "--ledger", ledger]) == 0
-        charged = ["--ledger", ledger, "--dataset", "study", "--engine", engine.master]
+        charged = ["--ledger", ledger, "--account", "study", "--engine", engine.master]
         release = ["heatmap", str(folder), "--stimulus", "forest.png", "--epsilon", "1", "--out", str(out), *charged]
         code = run([*release, "--cell-deg", "4", "--anyway"])
         with Ledger.open(ledger) as book:

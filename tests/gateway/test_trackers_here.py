@@ -51,7 +51,7 @@ def test_devices_on_usb_are_known_by_their_vendor_or_their_words(tmp_path: Path)
     told = found(tmp_path, "usb")
     assert [one.source for one in told] == ["tobii", "tobii-stream", "pupil", "vive"]
     assert "EyeChip on USB (2104:0313)" in told[0].what
-    assert told[0].commands[-1] == "gazeveil live track --from tobii --to policy.toml"
+    assert told[0].commands[-1] == "gazeveil track --from tobii --to policy.toml"
     assert told[3].commands[-1].endswith("--from vive --to policy.toml --device LOG")
     assert all(one.what.isprintable() for one in told)
 

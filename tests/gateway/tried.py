@@ -109,7 +109,7 @@ it with those rows, the rows with the tests that they name, and both with everyt
 
 {sources}
 
-A bridge is `gazeveil live track --from NAME`: [Read a vendor's tracker](../how-to/connect-trackers.md).
+A bridge is `gazeveil track --from NAME`: [Read a vendor's tracker](../how-to/connect-trackers.md).
 
 ## Clients
 

@@ -81,7 +81,7 @@ def _liu(**options: object) -> Scenario:
 
 _MAP = f"heatmap gaze --stimulus {STIMULI[0]}"
 _ALL = "heatmaps gaze --cell-deg 2 --blur-deg 2 --epsilon 3"
-_MOVIE = f"movie gaze --stimulus {STIMULI[0]} --bin 4 --epsilon 3 --cell-deg 2 --blur-deg 2"
+_MOVIE = f"movie gaze --stimulus {STIMULI[0]} --bin-seconds 4 --epsilon 3 --cell-deg 2 --blur-deg 2"
 _AREAS = f"aoi gaze --stimulus {STIMULI[0]} --areas areas.json --epsilon 2"
 _EVERY = " ".join(
     f"--statistic {name}" for name in ("dwell", "first-fixation", "fixations", "reached", "transitions", "visit-order")
@@ -126,7 +126,7 @@ _RELEASES: dict[str, Scenario] = {
     "heatmaps-histogram": _release(f"{_ALL} --strategy histogram --most-stimuli 1"),
     "heatmaps-secret": _release(_ALL, "secret.toml"),
     "movie": _release(_MOVIE),
-    "movie-picture": _release(f"{_MOVIE} --overlay scene.png", "many.toml"),
+    "movie-picture": _release(f"{_MOVIE} --picture scene.png", "many.toml"),
     "movie-secret": _release(_MOVIE, "secret.toml"),
     "aoi": _release(f"{_AREAS} {_EVERY}"),
     "aoi-pure": _release(f"{_AREAS} {_EVERY} --delta 0", "many.toml"),
@@ -184,7 +184,7 @@ _RELEASES: dict[str, Scenario] = {
     },
     "plan-heatmap": _one("plan study.toml --product heatmap --epsilon 2 --want cc=.8"),
     "plan-heatmaps": _one("plan study.toml --product heatmaps --epsilon 2 --json"),
-    "plan-movie": _one(f"plan study.toml --product movie --stimulus {STIMULI[0]} --bin 4 --json"),
+    "plan-movie": _one(f"plan study.toml --product movie --stimulus {STIMULI[0]} --bin-seconds 4 --json"),
     "plan-veil": _one("plan study.toml --product veil --preset lphu --json"),
     "study-declared": Scenario(
         (

@@ -109,7 +109,7 @@ def test_the_evidence_stands_by_itself_and_names_what_it_rests_on(charged: Charg
     assert "Ε-" not in text  # a capital epsilon
     for said in (
         "docs/proofs/heatmap-strategies.md",
-        "gazeveil judge audit heatmap-bumps",
+        "gazeveil lab audit heatmap-bumps",
         "Not run for this release",
         "cryptographic generator",
         "How long the release took",

@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 
 from gazeveil import Corpus
-from gazeveil.cli.audit import find_subjects
 from gazeveil.errors import GazeveilError
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit.subject import SUBJECTS
 from gazeveil.release import sources
 from gazeveil.release.plan import PRODUCTS

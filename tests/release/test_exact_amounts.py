@@ -18,7 +18,7 @@ from tests.release import hostile
 RELEASES = {
     "heatmap": ["heatmap", "gaze", "--stimulus", "forest", "--strategy", "bumps", "--cell-deg", "4"],
     "heatmaps": ["heatmaps", "gaze", "--cell-deg", "4", "--blur-deg", "4"],
-    "movie": ["movie", "gaze", "--stimulus", "forest", "--bin", "4", "--cell-deg", "4"],
+    "movie": ["movie", "gaze", "--stimulus", "forest", "--bin-seconds", "4", "--cell-deg", "4"],
     "aoi": ["aoi", "gaze", "--stimulus", "forest", "--areas", "areas.json"],
     "feature-series": ["features", "release", "gaze", "--mechanism", "fpa", "--window", "3"],
 }

@@ -40,7 +40,7 @@ def test_a_declared_film_is_written_read_and_a_prior_of_each_moment(tmp_path: Pa
     assert len({picture["sha256"] for picture in plan.measurement.recipe()["pictures"]}) == 3
     (fact,) = [fact for fact in plan.measurement.facts() if fact.name == "stimuli"]
     assert fact.value[0]["film"] == study.stimuli[0].film[1]  # type: ignore[index]
-    still = again.plan(HeatmapMovie(epsilon=3, bin_seconds=1, follow_declared=False))
+    still = again.plan(HeatmapMovie(epsilon=3, bin_seconds=1, picture_prior=False))
     assert still.measurement.recipe()["pictures"] == []
 
 

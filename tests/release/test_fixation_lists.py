@@ -236,5 +236,5 @@ def test_a_folder_of_tables_goes_through_the_whole_door(
     assert "which counts by its duration, at most 60 s" in (tmp_path / "map" / "methods.md").read_text()
     capsys.readouterr()
     assert run(["veil", "gaze", "--preset", "lphu", "--out", "veiled", *paid[:-1]]) != 0
-    assert "the product 'veiled-recordings' needs gaze samples" in capsys.readouterr().err
+    assert "the product 'veil' needs gaze samples" in capsys.readouterr().err
     assert not (tmp_path / "veiled").exists()

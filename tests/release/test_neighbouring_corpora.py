@@ -36,15 +36,27 @@ AREAS = [word for name in STATISTICS.names() for word in ("--statistic", name)]
 COMMANDS = {
     "heatmap": ["heatmap", "gaze", "--stimulus", "forest", "--epsilon", "1", "--anyway"],
     "heatmaps": ["heatmaps", "gaze", "--epsilon", "3", "--cell-deg", "4", "--blur-deg", "4", "--anyway"],
-    "movie": ["movie", "gaze", "--stimulus", "forest", "--bin", "4", "--epsilon", "3", "--cell-deg", "4", "--anyway"],
+    "movie": [
+        "movie",
+        "gaze",
+        "--stimulus",
+        "forest",
+        "--bin-seconds",
+        "4",
+        "--epsilon",
+        "3",
+        "--cell-deg",
+        "4",
+        "--anyway",
+    ],
     "aoi": ["aoi", "gaze", "--stimulus", "forest", "--areas", "areas.json", *AREAS, "--epsilon", "2", "--anyway"],
     "feature-group": [*SERIES, "--mechanism", "group", "--bins", "0.5", "--design", "design.json"],
     "feature-series": [*SERIES, "--mechanism", "fpa", "--window", "3", "--length-epsilon", "1", "--series", "2"],
-    "veiled-recordings": ["veil", "gaze", "--preset", "lphu", "--set", "radius=60"],
+    "veil": ["veil", "gaze", "--preset", "lphu", "--set", "radius=60"],
 }
 """A command for each product; every one is run on every neighbour."""
 
-ACCOUNTS = {"veiled-recordings": "windows"}
+ACCOUNTS = {"veil": "windows"}
 """Who pays for what protects windows of gaze; for everything else it is ``account``."""
 
 DOCUMENTS = {

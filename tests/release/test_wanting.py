@@ -84,7 +84,7 @@ def plan_of(product: str, number: int = 30, epsilon: str = "1") -> Plan:
 
 
 SUMMED = ("heatmap", "heatmaps", "movie", "aoi", "feature-group")
-SINGLE = ("feature-series", "veiled-recordings")
+SINGLE = ("feature-series", "veil")
 
 
 def quality(plan: Plan) -> float:
@@ -255,7 +255,7 @@ def test_a_veil_is_forecast_at_the_declared_rate() -> None:
     assert quality(fast) > quality(slow)
 
 
-@pytest.mark.parametrize("product", ["heatmap", "aoi", "veiled-recordings"])
+@pytest.mark.parametrize("product", ["heatmap", "aoi", "veil"])
 def test_the_answer_can_be_drawn(product: str) -> None:
     plan = plan_of(product)
     found = plan.forecast

@@ -193,7 +193,7 @@ JUDGED = {
 
 
 def test_a_judgement_becomes_a_row_as_the_attacker_does_best() -> None:
-    made = row_of(JUDGED, software="gazeveil 1", date="2026-11-01", command="gazeveil attack run")
+    made = row_of(JUDGED, software="gazeveil 1", date="2026-11-01", command="gazeveil lab attack run")
     assert (made.rate, made.interval, made.decided) == (0.5, (0.3, 0.7), "mean score")
     assert made.known == "60 s from each of 3 other sessions"
     with pytest.raises(InputError, match="rate_hz"):
@@ -206,7 +206,7 @@ def test_the_command_adds_rows_and_replaces_those_measured_in_the_same_way(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own, result = tmp_path / "own.json", tmp_path / "result.json"
-    kept = ["attack", "keep", str(result), "--table", str(own), "--command", "gazeveil attack run"]
+    kept = ["lab", "attack", "keep", str(result), "--table", str(own), "--command", "gazeveil lab attack run"]
     result.write_text(json.dumps({"table_3": {"rows": [JUDGED, {**JUDGED, "recipe": None, "attack": ""}]}}))
     assert run(kept) == 0
     assert (read_table(own).version, len(read_table(own).rows)) == (1, 2)
@@ -215,7 +215,7 @@ def test_the_command_adds_rows_and_replaces_those_measured_in_the_same_way(
     assert (read_table(own).version, len(read_table(own).rows)) == (2, 2)
     assert read_table(own).look_up(clock()).row.rate == 0.6
     capsys.readouterr()
-    assert run(["attack", "table", "--table", str(own), "--json"]) == 0
+    assert run(["lab", "attack", "table", "--table", str(own), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 2
     result.write_text("{}")
     assert run(kept) == 3

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil.cli.audit import find_subjects
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import audit, build
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma

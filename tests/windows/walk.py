@@ -76,7 +76,7 @@ def ran(*arguments: str) -> None:
 
 def studies() -> None:
     """Simulate, declare, release, verify."""
-    ran("simulate", "--observers", "6", "--stimuli", "1", "--sessions", "1", "--seconds", "1",
+    ran("simulate", "--participants", "6", "--stimuli", "1", "--sessions", "1", "--seconds", "1",
         "--seed", "5", "--out", "lab")  # fmt: skip
     ran("study", "init", "lab", "--out", "study.toml")
     ran("ledger", "init", "lab", "--epsilon", "9", "--delta", "1e-4")
@@ -156,7 +156,7 @@ def _gaze(port: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Walk, and print what was seen."""
-    from gazeveil.cli._output import speak_every_letter
+    from gazeveil.terminal.printing import speak_every_letter
 
     speak_every_letter()
     forbidden()

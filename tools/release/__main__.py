@@ -160,7 +160,9 @@ def _tool(bin_folder: Path, name: str, *arguments: str) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
-    parser.add_argument("--bin", type=Path, required=True, help="Where the tools of requirements.txt are installed.")
+    parser.add_argument(
+        "--bin-seconds", type=Path, required=True, help="Where the tools of requirements.txt are installed."
+    )
     parser.add_argument("--heavy", action="store_true", help="Try the extras of a gigabyte, too.")
     options = parser.parse_args()
     sys.exit(release_check(options.bin.resolve(), heavy=options.heavy))

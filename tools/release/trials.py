@@ -30,7 +30,7 @@ def plain(version: str) -> str:
         _expect(False, "pictures were drawn without the extra")
     except MissingExtra as error:
         _expect("gazeveil[plots]" in str(error.hint), f"the hint is {error.hint}")
-    _run("simulate", "--observers", "8", "--stimuli", "1", "--out", "lab")
+    _run("simulate", "--participants", "8", "--stimuli", "1", "--out", "lab")
     _run("info", "lab")
     _run("study", "init", "lab", "--out", "study.toml")
     _run(
@@ -48,7 +48,7 @@ def plain(version: str) -> str:
         "map",
     )
     _run("verify", "map")
-    _run("live", "policy", "example", "policy.toml")
+    _run("policy", "example", "policy.toml")
     return "simulate, info, study init, heatmap, verify"
 
 
@@ -86,8 +86,8 @@ def live() -> str:
         importlib.import_module(name)
     for name in ("msgpack", "msgspec", "prometheus_client", "pylsl", "starlette", "uvicorn", "websockets", "zmq"):
         importlib.import_module(name)
-    _run("live", "policy", "example", "policy.toml")
-    _run("live", "policy", "check", "policy.toml")
+    _run("policy", "example", "policy.toml")
+    _run("policy", "check", "policy.toml")
     return f"{len(names)} modules of protocols, a policy is checked"
 
 
@@ -141,14 +141,14 @@ def scene() -> str:
     pixels = np.zeros((120, 160, 3), dtype=np.uint8)
     pixels[30:60, 40:80] = 255
     cv2.imwrite("scene.png", pixels)
-    _run("data", "scene", "scene.png", "--json")
+    _run("scene", "scene.png", "--json")
     return f"a picture is looked at; mss {mss.__version__}"
 
 
 def userstudy() -> str:
     """Say how many participants a user study needs."""
-    _run("judge", "userstudy", "power", "--difference", "1", "--conditions", "2")
-    return "judge userstudy power"
+    _run("lab", "userstudy", "power", "--difference", "1", "--conditions", "2")
+    return "lab userstudy power"
 
 
 def browser() -> str:

@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.render import check_blur
+from gazeveil.aggregate.render import WIDEST_DEG
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.exact import Number, above_zero, as_text, probability
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, laplace
+from gazeveil.options import check_settings, setting
 from gazeveil.privacy.calibrate import laplace_scale
 from gazeveil.privacy.unit import Neighbours
 
@@ -33,31 +34,31 @@ class PrivateHeatmap:
     """A heatmap of many participants under a participant-level guarantee.
 
     Attributes:
-        epsilon: The ε that may be spent.
-        delta: The δ that may be spent; None for the one that the study declares, 0 for a pure guarantee.
-        strategy: The name of a strategy, or ``auto``.
+        epsilon: The total ε.
+        delta: The δ that may be spent; by default the study's, with 0 the guarantee is pure.
+        strategy: How the map is measured; ``auto`` decides by public facts.
         cell_deg: Size of a cell in degrees.
-        blur_deg: Standard deviation of the point-spread function in degrees.
+        blur_deg: Blur of the pictures in degrees: the standard deviation of the point-spread function.
         picture: What the stimulus's own pixels say about gaze: `Saliency.of(pixels)`. Without it, what the study
             declares about the stimulus: a map of likely gaze, else its picture.
-        follow_declared: Whether what the study declares may speak.
+        picture_prior: Whether declared pictures and maps of likely gaze shape the prior.
     """
 
     product: ClassVar[str] = "heatmap"
 
-    epsilon: Number
-    delta: Number | None = None
-    strategy: str = "auto"
-    cell_deg: float = 1.0
-    blur_deg: float = 1.1
+    epsilon: Number = setting(metavar="NUMBER")
+    delta: Number | None = setting(None, metavar="NUMBER")
+    strategy: str = setting("auto", names="strategy")
+    cell_deg: float = setting(1.0, above=0)
+    blur_deg: float = setting(1.1, above=0, most=WIDEST_DEG)
     picture: Saliency | None = None
-    follow_declared: bool = True
+    picture_prior: bool = setting(True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
         if self.delta is not None:
             object.__setattr__(self, "delta", probability(self.delta, "delta"))
-        check_blur(self.blur_deg)
+        check_settings(self)
         if self.strategy != "auto":
             STRATEGIES[self.strategy]
 

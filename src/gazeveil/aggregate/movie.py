@@ -15,11 +15,12 @@ from typing import ClassVar
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_view import MAP_VIEWS
 from gazeveil.aggregate.movie_plan import MoviePlan, bins_of
-from gazeveil.aggregate.render import check_blur
+from gazeveil.aggregate.render import WIDEST_DEG
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, chance_of_failure
 from gazeveil.geometry import Geometry
+from gazeveil.options import check_settings, setting
 from gazeveil.privacy.unit import Neighbours
 
 MOST_BINS = 2000
@@ -32,38 +33,36 @@ class HeatmapMovie:
     """A heatmap for each stretch of a stimulus's time, under one participant-level guarantee for the whole course.
 
     Attributes:
-        epsilon: The ε that may be spent on the whole course.
-        delta: The δ that may be spent on it; None for the one that the study declares.
-        bin_seconds: How long a bin is.
-        duration: How long the course is, from the first sample of each recording; what comes later does not count.
-            None for as long as the study declares that the stimulus was shown.
-        strategy: What is recorded of each map: ``bumps`` or ``histogram``.
+        epsilon: The total ε of the whole course.
+        delta: The δ that may be spent on it; by default the study's.
+        bin_seconds: Seconds of a bin.
+        duration: Seconds from the first sample of each recording that count; by default as many as the study declares
+            that the stimulus was shown.
+        strategy: How the maps are measured.
         cell_deg: Size of a cell in degrees.
-        blur_deg: Standard deviation of the point-spread function in degrees.
+        blur_deg: Blur of the pictures in degrees: the standard deviation of the point-spread function.
         pictures: What was to be seen says about gaze, `Saliency.of(pixels)`: one for each bin, as of the frame in its
             middle, or one for all. Without any, what the study declares about the stimulus.
-        follow_declared: Whether what the study declares may speak.
+        picture_prior: Whether declared pictures and maps of likely gaze shape the prior.
     """
 
     product: ClassVar[str] = "movie"
 
-    epsilon: Number
-    bin_seconds: float = 0.5
-    duration: float | None = None
-    delta: Number | None = None
-    strategy: str = "bumps"
-    cell_deg: float = 1.0
-    blur_deg: float = 1.1
+    epsilon: Number = setting(metavar="NUMBER")
+    bin_seconds: float = setting(0.5, above=0, metavar="SECONDS")
+    duration: float | None = setting(None, above=0, metavar="SECONDS")
+    delta: Number | None = setting(None, metavar="NUMBER")
+    strategy: str = setting("bumps", names="strategies")
+    cell_deg: float = setting(1.0, above=0)
+    blur_deg: float = setting(1.1, above=0, most=WIDEST_DEG)
     pictures: tuple[Saliency, ...] = ()
-    follow_declared: bool = True
+    picture_prior: bool = setting(True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
         if self.delta is not None:
             object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
-        check_blur(self.blur_deg)
-        if not (math.isfinite(self.bin_seconds) and self.bin_seconds > 0):
-            raise OptionError(f"bin_seconds must be a positive number, not {self.bin_seconds!r}")
+        check_settings(self)
         if self.duration is not None:
             self._check_duration(self.duration)
         if self.strategy not in MAP_VIEWS:

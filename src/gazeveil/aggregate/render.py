@@ -55,16 +55,6 @@ def render(values: ArrayLike, blur: float | tuple[float, float], edge: Edge = "r
     return smooth.copy() if smooth is values else smooth
 
 
-def check_blur(blur_deg: float) -> None:
-    """Refuse a blur in degrees that makes no sense, before anything is spent on the map.
-
-    Raises:
-        OptionError: If it is not a positive number up to `WIDEST_DEG`.
-    """
-    if not 0 < blur_deg <= WIDEST_DEG:
-        raise OptionError(f"blur_deg must be a positive number of degrees up to {WIDEST_DEG:g}, not {blur_deg!r}")
-
-
 def blur_matrix(size: int, blur: float, edge: Edge = "reflect") -> FloatArray:
     """Return the blur of one axis as a read-only matrix.
 

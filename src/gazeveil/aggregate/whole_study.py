@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_view import MAP_VIEWS
-from gazeveil.aggregate.render import check_blur
+from gazeveil.aggregate.render import WIDEST_DEG
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import LEAST_WEIGHT, StudyPlan
 from gazeveil.errors import OptionError, closest
-from gazeveil.exact import Number, above_zero, chance_of_failure, whole_number
+from gazeveil.exact import Number, above_zero, chance_of_failure
 from gazeveil.geometry import Geometry
+from gazeveil.options import check_settings, setting
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import brief
 
@@ -34,33 +35,33 @@ class PrivateHeatmaps:
     """The heatmaps of many stimuli under one participant-level guarantee.
 
     Attributes:
-        epsilon: The ε that may be spent on all of it together.
-        delta: The δ that may be spent on all of it together; None for the one that the study declares.
+        epsilon: The total ε of all maps together.
+        delta: The δ that may be spent on all of it together; by default the study's.
         weights: How much a stimulus matters, where that is not 1. Twice the weight has half the noise per
             participant. Public.
         most_stimuli: The most stimuli that one participant was shown, if that is fewer than all and public. What goes
             beyond is scaled down; the noise falls with the square root.
-        strategy: What is recorded of each map: ``bumps`` or ``histogram``.
+        strategy: How the maps are measured.
         mean_only: Release nothing but the mean over all stimuli, with the whole budget.
         cell_deg: Size of a cell in degrees.
-        blur_deg: Standard deviation of the point-spread function in degrees.
+        blur_deg: Blur of the pictures in degrees: the standard deviation of the point-spread function.
         pictures: What the pixels of stimuli say about gaze, by name: `Saliency.of(pixels)`. Of the others, what the
             study declares: a map of likely gaze, else the picture.
-        follow_declared: Whether what the study declares may speak.
+        picture_prior: Whether declared pictures and maps of likely gaze shape the prior.
     """
 
     product: ClassVar[str] = "heatmaps"
 
-    epsilon: Number
-    delta: Number | None = None
+    epsilon: Number = setting(metavar="NUMBER")
+    delta: Number | None = setting(None, metavar="NUMBER")
     weights: Mapping[str, float] = field(default_factory=dict)
-    most_stimuli: int | None = None
-    strategy: str = "bumps"
-    mean_only: bool = False
-    cell_deg: float = 1.0
-    blur_deg: float = 1.1
+    most_stimuli: int | None = setting(None, least=1)
+    strategy: str = setting("bumps", names="strategies")
+    mean_only: bool = setting(False)
+    cell_deg: float = setting(1.0, above=0)
+    blur_deg: float = setting(1.1, above=0, most=WIDEST_DEG)
     pictures: Mapping[str, Saliency] = field(default_factory=dict)
-    follow_declared: bool = True
+    picture_prior: bool = setting(True)
 
     __repr__ = brief
 
@@ -68,9 +69,7 @@ class PrivateHeatmaps:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
         if self.delta is not None:
             object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
-        check_blur(self.blur_deg)
-        if self.most_stimuli is not None:
-            whole_number(self.most_stimuli, "most_stimuli", at_least=1)
+        check_settings(self)
         if self.strategy not in MAP_VIEWS:
             raise OptionError(
                 f"many maps cannot be released together by the strategy {self.strategy!r}",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._door import Door, Epsilon, releases
-from gazeveil.cli._output import command_app
+from gazeveil.cli._releasing import Door, releases, sets
 from gazeveil.errors import OptionError
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.printing import command_app
 
 if TYPE_CHECKING:
     from gazeveil.gaze.aoi import AreasOfInterest
@@ -26,9 +27,10 @@ _CAPS = "Public limits on what one participant adds"
     "--out dwell --ledger ledger.sqlite --account study-7`"
 )
 @releases
+@sets("aoi", dict.fromkeys(("--most-fixations", "--within", "--order-length", "--most-orders"), _CAPS))
 def aoi(
     door: Door,
-    epsilon: Epsilon,
+    settings: dict[str, Any],
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimulus; repeatable. By default all with areas.")
     ] = None,
@@ -36,31 +38,12 @@ def aoi(
         list[Path] | None,
         typer.Option("--areas", help="A JSON file for each --stimulus, in order; by default the study's."),
     ] = None,
-    delta: Annotated[
-        str | None,
-        typer.Option("--delta", metavar="NUMBER", help="The δ of everything; 0: pure ε. By default the study's."),
+    statistic: Annotated[
+        list[str] | None, typer.Option("--statistic", metavar=NamesOf("statistic"), help="Which statistic; repeatable.")
     ] = None,
-    statistic: Annotated[list[str] | None, typer.Option("--statistic", help="Which statistic; repeatable.")] = None,
     compare: Annotated[
         Path | None, typer.Option("--compare", help="A CSV file that declares groups: columns observer and group.")
     ] = None,
-    detector: Annotated[str, typer.Option("--detector", help="What finds fixations.")] = "idt",
-    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the intervals.")] = 0.95,
-    no_picture_prior: Annotated[
-        bool, typer.Option("--no-picture-prior", help="Declared pictures do not help with shares of time.")
-    ] = False,
-    most_fixations: Annotated[
-        int, typer.Option("--most-fixations", help="Fixations that count in a viewing.", rich_help_panel=_CAPS)
-    ] = 12,
-    within: Annotated[
-        float, typer.Option("--within", help="Seconds; later counts as never.", rich_help_panel=_CAPS)
-    ] = 5.0,
-    order_length: Annotated[
-        int, typer.Option("--order-length", help="Visits in an order: 1, 2 or 3.", rich_help_panel=_CAPS)
-    ] = 3,
-    most_orders: Annotated[
-        int, typer.Option("--most-orders", help="Orders that count for a participant.", rich_help_panel=_CAPS)
-    ] = 4,
 ) -> None:
     """Release differentially private statistics of areas of interest.
 
@@ -69,20 +52,17 @@ def aoi(
     from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics, GroupComparison, read_groups
     from gazeveil.gaze.events import DETECTORS
 
+    caps = {name: settings.pop(name) for name in ("most_fixations", "within", "order_length", "most_orders")}
     limits: dict[str, dict[str, Any]] = {
-        "fixations": {"most": most_fixations},
-        "first-fixation": {"within": within},
-        "reached": {"within": within},
-        "visit-order": {"length": order_length, "most": most_orders},
+        "fixations": {"most": caps["most_fixations"]},
+        "first-fixation": {"within": caps["within"]},
+        "reached": {"within": caps["within"]},
+        "visit-order": {"length": caps["order_length"], "most": caps["most_orders"]},
     }
     mechanism = AoiStatistics(
         _drawn(stimulus or [], areas) if areas else None,
         tuple(STATISTICS[name](**limits.get(name, {})) for name in statistic or ["dwell"]),
-        epsilon=epsilon,
-        delta=delta,
-        detector=DETECTORS[detector](),
-        confidence=confidence,
-        follow_declared=not no_picture_prior,
+        **settings | {"detector": DETECTORS[settings["detector"]]()},
     )
     asked = mechanism if compare is None else GroupComparison(mechanism, read_groups(compare))
     door.release(door.study(), asked, stimuli=stimulus or None)

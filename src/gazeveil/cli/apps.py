@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live apps``: what every app of a running gateway gets, and its privacy level."""
+"""``gazeveil apps``: what every app of a running gateway gets, and its privacy level."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.cli._program import settings
+from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
+from gazeveil.gateway.client import ask
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import declared
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
+
+_SET = settings("veil")
 
 app = command_app()
 
@@ -21,7 +27,7 @@ def apps() -> None:
     """Show or change what the apps of a running gateway get."""
 
 
-@app.command("list", epilog="Example: `gazeveil live apps list policy.toml`")
+@app.command("list", epilog="Example: `gazeveil apps list policy.toml`")
 def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Show every app: its guarantee, its state, its counts."""
     told = ask(policy, "GET", "/v1/apps", ca=ca, fingerprint=fingerprint)
@@ -38,18 +44,17 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
         print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
-@app.command(epilog="Example: `gazeveil live apps turn policy.toml game --preset hplu`")
+@app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
 def turn(
     policy: PolicyFile,
     name: AppName,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="A privacy level of the papers; off for no privacy.")
+        str | None,
+        typer.Option("--preset", metavar=NamesOf("level"), help="A privacy level of the papers; off for no privacy."),
     ] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", help="ε of a window.")] = None,
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
-    radius: Annotated[
-        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
-    ] = None,
+    epsilon: Annotated[str | None, declared(_SET["--epsilon"])] = None,
+    window: Annotated[str | None, declared(_SET["--window"])] = None,
+    radius: Annotated[str | None, declared(_SET["--radius"])] = None,
     ca: Authority = None,
     fingerprint: Fingerprint = "",
     as_json: AsJson = False,
@@ -61,7 +66,7 @@ def turn(
     _tell(told, as_json=as_json)
 
 
-@app.command(epilog="Example: `gazeveil live apps off policy.toml game`")
+@app.command(epilog="Example: `gazeveil apps off policy.toml game`")
 def off(
     policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
 ) -> None:
@@ -70,7 +75,7 @@ def off(
     _tell(told, as_json=as_json)
 
 
-@app.command(epilog="Example: `gazeveil live apps on policy.toml game`")
+@app.command(epilog="Example: `gazeveil apps on policy.toml game`")
 def on(
     policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
 ) -> None:

@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live budget``: what is left of the budgets of a running gateway, and when it comes back."""
+"""``gazeveil budget``: what is left of the budgets of a running gateway, and when it comes back."""
 
 from __future__ import annotations
 
-from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
+from gazeveil.gateway.client import ask
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil live budget policy.toml`")
+@app.command(epilog="Example: `gazeveil budget policy.toml`")
 def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Show what is left of each participant's budget of 24 hours, and what comes back when.
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil tools calibrate``: how much noise does a guarantee need?"""
+"""``gazeveil calibrate``: how much noise does a guarantee need?"""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.exact import exact
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 app = command_app()
 
@@ -30,7 +30,7 @@ def calibrate() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
+@app.command(epilog="Example: `gazeveil calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
 def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJson = False) -> None:
     """Gaussian noise for (ε, δ): the smallest standard deviation that is enough."""
     from gazeveil.privacy.calibrate import gaussian_sigma
@@ -50,7 +50,7 @@ def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJ
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate laplace --epsilon 0.5 --sensitivity 2`")
+@app.command(epilog="Example: `gazeveil calibrate laplace --epsilon 0.5 --sensitivity 2`")
 def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) -> None:
     """Laplace noise for pure ε: the smallest scale that is enough."""
     from gazeveil.privacy.calibrate import laplace_scale
@@ -68,7 +68,7 @@ def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) ->
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate radial --epsilon 1 --sensitivity 60 --dimensions 2`")
+@app.command(epilog="Example: `gazeveil calibrate radial --epsilon 1 --sensitivity 60 --dimensions 2`")
 def radial(
     epsilon: Epsilon,
     sensitivity: L2 = "1",
@@ -94,16 +94,16 @@ def radial(
     )
 
 
-@app.command(epilog="Example: `gazeveil tools calibrate liu --observers 1000 --pixels 1 --cap 1 --epsilon 1`")
+@app.command(epilog="Example: `gazeveil calibrate liu --participants 1000 --pixels 1 --cap 1 --epsilon 1`")
 def liu(
-    observers: Annotated[int, typer.Option("--observers", help="How many participants; public.")],
+    participants: Annotated[int, typer.Option("--participants", help="How many participants; public.")],
     pixels: Annotated[int, typer.Option("--pixels", help="How many pixels the gaze map has.")],
     epsilon: Epsilon,
     cap: Annotated[
         str, typer.Option("--cap", metavar="NUMBER", help="The most one participant adds to a pixel.")
     ] = "1",
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="The claimed δ; observers^(-3/2) if left out.")
+        str | None, typer.Option("--delta", metavar="NUMBER", help="The claimed δ; participants^(-3/2) if left out.")
     ] = None,
     samples: Annotated[
         int | None,
@@ -117,7 +117,7 @@ def liu(
     """The noise that Liu et al. 2019 publish for gaze maps, and whether it keeps what is claimed."""
     from gazeveil.privacy.liu import LiuNoise
 
-    noise = LiuNoise(observers=observers, pixels=pixels, epsilon=epsilon, cap=cap, delta=delta)
+    noise = LiuNoise(observers=participants, pixels=pixels, epsilon=epsilon, cap=cap, delta=delta)
     claimed, true = float(noise.delta), noise.true_delta()
     verdict = (
         "The published Gaussian noise keeps the claim, though its proof does not (errata L1 to L3)."
@@ -134,7 +134,7 @@ def liu(
             "sound": noise.sound,
             "sigma_sound": noise.sigma_sound(samples),
             "sensitivity": float(noise.sensitivity(samples)),
-            "observers": observers,
+            "participants": participants,
             "pixels": pixels,
             **_floats(cap=cap, epsilon=epsilon),
         },

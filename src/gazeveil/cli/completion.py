@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil tools completion``: commands, options and names that a shell completes with the tabulator key."""
+"""``gazeveil completion``: commands, options and names that a shell completes with the tabulator key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._lists import COMPLETION_VARIABLE
-from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli._program import COMPLETION_VARIABLE
+from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 app = command_app()
 
@@ -24,7 +24,7 @@ class Shell(StrEnum):
     POWERSHELL = "powershell"
 
 
-@app.command(epilog="Example: `gazeveil tools completion bash >> ~/.bashrc`, or `--install`; then open a new terminal")
+@app.command(epilog="Example: `gazeveil completion bash >> ~/.bashrc`, or `--install`; then open a new terminal")
 def completion(
     shell: Annotated[Shell, typer.Argument(help="bash, zsh, fish or powershell.")],
     install: Annotated[

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, Progress, check_free, command_app, print_json, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app, print_json, progress
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
@@ -28,7 +29,10 @@ def convert(
     inputs: Inputs,
     source: GazeSource,
     out: Annotated[Path, typer.Option("--out", help="File or folder to write.")],
-    to: Annotated[str | None, typer.Option("--to", help="Format to write; by default from the name.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar=NamesOf("written format"), help="Format to write; by default from the name."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:

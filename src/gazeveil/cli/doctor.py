@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._control import ask
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import GazeveilError, OptionError
+from gazeveil.gateway.client import ask
+from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting

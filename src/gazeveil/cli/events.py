@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil data events``: fixations, saccades and blinks in gaze files."""
+"""``gazeveil events``: fixations, saccades and blinks in gaze files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.files import replacing
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil data events study/ --detector ivt --set threshold=30 --out events.csv`")
+@app.command(epilog="Example: `gazeveil events study/ --detector ivt --set threshold=30 --out events.csv`")
 @reads_gaze
 def events(
     inputs: Inputs,
     source: GazeSource,
-    detector: Annotated[str, typer.Option("--detector", help="Which detector finds fixations and saccades.")] = "ivt",
+    detector: Annotated[
+        str,
+        typer.Option("--detector", metavar=NamesOf("detector"), help="Which detector finds fixations and saccades."),
+    ] = "ivt",
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the detector; repeat it.", metavar="NAME=VALUE")
     ] = None,

@@ -5,34 +5,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._door import Delta, Door, Epsilon, releases
-from gazeveil.cli._output import command_app
+from gazeveil.cli._releasing import Door, releases, sets
 from gazeveil.errors import OptionError
+from gazeveil.terminal.printing import command_app
 
 app = command_app()
 
 
 @app.command(epilog="Example: `gazeveil heatmap study/ --stimulus forest.png --epsilon 1 --out forest --no-ledger`")
 @releases
+@sets("heatmap")
 def heatmap(
     door: Door,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
-    epsilon: Epsilon,
-    delta: Delta = None,
-    strategy: Annotated[
-        str, typer.Option("--strategy", help="How the map is measured; auto decides by public facts.")
-    ] = "auto",
-    cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
-    blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,
+    settings: dict[str, Any],
     picture: Annotated[
         Path | None,
         typer.Option(
             "--picture",
-            "--overlay",
             help="The stimulus as it filled the screen (PNG): for the prior, and to draw over.",
         ),
     ] = None,
@@ -45,9 +39,6 @@ def heatmap(
             "--prior", help="A public map of where gaze is likely, in place of a picture: rows x columns, .npy."
         ),
     ] = None,
-    no_picture_prior: Annotated[
-        bool, typer.Option("--no-picture-prior", help="Neither picture nor map of likely gaze shapes the prior.")
-    ] = False,
 ) -> None:
     """Release a differentially private heatmap of one stimulus.
 
@@ -59,17 +50,12 @@ def heatmap(
 
     if saliency is not None and prior is not None:
         raise OptionError("--saliency and --prior exclude each other", hint="give the picture, or a map of your own")
-    if no_picture_prior and (saliency is not None or prior is not None):
+    if not settings["picture_prior"] and (saliency is not None or prior is not None):
         raise OptionError("--no-picture-prior excludes --saliency and --prior", hint="--picture is for drawing, too")
     study = door.study().with_picture(stimulus, picture).with_prior(stimulus, prior)
     said = None if saliency is None else Saliency.of(read_picture(saliency, study.stimulus(stimulus).screen))
     mechanism = PrivateHeatmap(
-        epsilon=epsilon,
-        delta=delta,
-        strategy=strategy,
-        cell_deg=cell_deg,
-        blur_deg=blur_deg,
+        **settings,
         picture=said,
-        follow_declared=not no_picture_prior,
     )
     door.release(study, mechanism, stimulus=stimulus)

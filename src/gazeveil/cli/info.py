@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.files import replacing
+from gazeveil.terminal.options import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
@@ -26,13 +26,13 @@ _MOST_LINES = 20
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil info study.asc` or `gazeveil info corpus/ --picture quality.png`")
+@app.command(epilog="Example: `gazeveil info study.asc` or `gazeveil info corpus/ --plot quality.png`")
 @reads_gaze
 def info(
     inputs: Inputs,
     source: GazeSource,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", "--plot", help="Draw the data quality here (PNG): shows raw gaze.")
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the data quality here (PNG): shows raw gaze.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +47,7 @@ def info(
     traces: dict[Key, Trace] = {}
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
-            inspector = Inspector(None if picture is None else badness)
+            inspector = Inspector(None if plot is None else badness)
             overview = Overview.of(_looked_at(follow(stream, tell, index, len(streams)), inspector))
             found.append(inspector.found())
             traces |= inspector.traces()
@@ -61,8 +61,8 @@ def info(
                     "quality": [_told(quality) for quality in found[-1]],
                 }
             )
-    if picture is not None:
-        _draw(picture, [quality for each in found for quality in each], traces)
+    if plot is not None:
+        _draw(plot, [quality for each in found for quality in each], traces)
     if as_json:
         print_json({"notice": NOTICE, "files": files})
         return
@@ -84,8 +84,8 @@ def info(
             _print_quality(qualities)
         for line in stream.report.in_words():
             print(f"note: {line}")
-    if picture is not None:
-        print(f"drew {picture}")
+    if plot is not None:
+        print(f"drew {plot}")
     print(f"note: {NOTICE}")
 
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil ledger``: budgets, what was spent from them, and whether the record is valid."""
+"""``gazeveil ledger``: keep privacy budgets, and see what was spent."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,17 +13,77 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._filled import filled
-from gazeveil.cli._ledger_records import exported_digests, release_faults
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.errors import OptionError
+from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import filled
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
     from gazeveil.privacy.guarantee import Guarantee
     from gazeveil.privacy.ledger import Account, Event, Ledger
     from gazeveil.privacy.ledger.store import Line
+
+
+_RECORD = "release.json"
+
+
+def exported_digests(path: Path) -> Iterator[str]:
+    """Go through the digests of an export."""
+    expected = "one exported event a line"
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    values = json.loads(text)
+                    yield str(values["digest"])
+                except (ValueError, KeyError, TypeError):
+                    raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(path, expected=expected, found=str(error)) from None
+
+
+def release_faults(ledger: Ledger, releases: Iterable[Path]) -> list[str]:
+    """Return what the records of releases name and the ledger does not hold."""
+    from gazeveil.privacy.ledger import check_anchor
+
+    held = {line.digest for line in ledger.lines()}
+    faults = []
+    for record in map(_record, releases):
+        receipt = _receipt(record)
+        if receipt.get("anchor") is not None:
+            try:
+                check_anchor(ledger, receipt["anchor"])
+            except LedgerError as error:
+                faults.append(f"{record}: {error.message}")
+        digest = receipt.get("digest")
+        if digest not in held:
+            faults.append(f"{record}: its charge with the digest {digest} is gone")
+    return faults
+
+
+def _record(release: Path) -> Path:
+    """Return the record of a release: in its folder, or the record itself."""
+    for path in (release / _RECORD, release):
+        if path.name == _RECORD and path.is_file():
+            return path
+    raise FileFormatError(release, expected="a release with its record", found=f"no {_RECORD}")
+
+
+def _receipt(record: Path) -> Mapping[str, Any]:
+    """Return the receipt in a record."""
+    try:
+        found = json.loads(record.read_text(encoding="utf-8")).get("receipt")
+    except (OSError, ValueError, AttributeError) as error:
+        raise FileFormatError(record, expected="the record of a release", found=str(error)) from None
+    if not isinstance(found, Mapping):
+        raise FileFormatError(record, expected="a receipt", found="none: the release was not charged to a ledger")
+    return found
+
+
+# --- ``gazeveil ledger``: budgets, what was spent from them, and whether the record is valid.
+
 
 app = command_app()
 
@@ -43,8 +103,10 @@ AnyDataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="Only this data set; or a ledger, as with --ledger.")
 ]
 Place = Annotated[str | None, typer.Argument(metavar="[LEDGER]", help="The ledger, as with --ledger.")]
-Person = Annotated[str, typer.Option("--person", help="One participant of it, for streams; without: the data set.")]
-AnyPerson = Annotated[str | None, typer.Option("--person", help="Only this participant.")]
+Person = Annotated[
+    str, typer.Option("--participant", help="One participant of it, for streams; without: the data set.")
+]
+AnyPerson = Annotated[str | None, typer.Option("--participant", help="Only this participant.")]
 Where = Annotated[
     str,
     typer.Option("--ledger", envvar="GAZEVEIL_LEDGER", help="A file, or postgresql://user@host/database for a team."),
@@ -59,7 +121,10 @@ Radius = Annotated[
     str | None, typer.Option("--radius", metavar="LENGTH", help="For streams: the protected radius, 60px or 2deg.")
 ]
 RadiusUnit = Annotated[
-    str | None, typer.Option("--radius-unit", help="Unit of --radius, where it does not say; px by default.")
+    str | None,
+    typer.Option(
+        "--radius-unit", metavar=NamesOf("radius unit"), help="Unit of --radius, where it does not say; px by default."
+    ),
 ]
 UnitOption = Annotated[Unit, typer.Option("--unit", help="Unit of privacy.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``gazeveil`` program: runs a command, and turns errors into words and exit codes.
 
-Commands are listed in `gazeveil.cli._catalogue`. Only the file of the command that runs is imported, so the program
+Commands are listed in `gazeveil.cli._program`. Only the file of the command that runs is imported, so the program
 starts quickly.
 """
 
@@ -16,21 +16,19 @@ from typing import Annotated
 import typer
 
 from gazeveil import __version__
-from gazeveil.cli._lists import Program
-from gazeveil.cli._output import print_error, speak_every_letter
+from gazeveil.cli._program import Program
 from gazeveil.errors import GazeveilError, InputError, InternalError, MissingExtra, OutputError
-
-EXIT_OK = 0
-EXIT_FINDING = 1
-"""The command ran and its answer is no: a violated guarantee, a file with faults."""
-EXIT_USAGE = 2
-EXIT_INPUT = 3
-EXIT_OUTPUT = 4
-EXIT_REFUSED = 5
-"""Refused for privacy: the budget does not allow it."""
-EXIT_INTERNAL = 70
-EXIT_INTERRUPTED = 130
-
+from gazeveil.terminal.printing import (
+    EXIT_INPUT,
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_OUTPUT,
+    EXIT_REFUSED,
+    EXIT_USAGE,
+    print_error,
+    speak_every_letter,
+)
 
 program = typer.Typer(
     cls=Program,

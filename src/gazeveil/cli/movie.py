@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil release movie``: a private heatmap that moves, with its guarantee."""
+"""``gazeveil movie``: a private heatmap that moves, with its guarantee."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._door import Delta, Door, Epsilon, releases
-from gazeveil.cli._output import command_app, progress
+from gazeveil.cli._releasing import Door, releases, sets
 from gazeveil.errors import OptionError
+from gazeveil.terminal.printing import command_app, progress
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.movie import HeatmapMovie
@@ -22,33 +22,22 @@ app = command_app()
 
 
 @app.command(
-    epilog="Example: `gazeveil release movie study/ --stimulus film --bin 0.5 --duration 20 --epsilon 3 --out film "
+    epilog="Example: `gazeveil movie study/ --stimulus film --bin-seconds 0.5 --duration 20 --epsilon 3 --out film "
     "--ledger ledger.sqlite --account study-7`"
 )
 @releases
+@sets("movie")
 def movie(
     door: Door,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
-    epsilon: Epsilon,
-    delta: Delta = None,
-    duration: Annotated[
-        float | None,
-        typer.Option("--duration", help="Seconds from the first sample of each recording; by default the study's."),
-    ] = None,
-    bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin.")] = 0.5,
-    strategy: Annotated[str, typer.Option("--strategy", help="How the maps are measured.")] = "bumps",
-    cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
-    blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
-    overlay: Annotated[Path | None, typer.Option("--overlay", help="A still (PNG): drawn over, and a prior.")] = None,
+    settings: dict[str, Any],
+    picture: Annotated[Path | None, typer.Option("--picture", help="A still (PNG): drawn over, and a prior.")] = None,
     frames: Annotated[
         Path | None,
         typer.Option(
             "--frames", help="The film: a video file, or a folder with its frames as PNG, evenly over the time."
         ),
     ] = None,
-    no_picture_prior: Annotated[
-        bool, typer.Option("--no-picture-prior", help="Neither pictures nor maps of likely gaze shape the prior.")
-    ] = False,
     speed: Annotated[float, typer.Option("--speed", help="How fast videos run; 1 is real time.")] = 1.0,
 ) -> None:
     """Release a private heatmap that changes over time.
@@ -57,19 +46,10 @@ def movie(
     """
     from gazeveil.aggregate.movie import HeatmapMovie
 
-    mechanism = HeatmapMovie(
-        epsilon=epsilon,
-        delta=delta,
-        bin_seconds=bin_seconds,
-        duration=duration,
-        strategy=strategy,
-        cell_deg=cell_deg,
-        blur_deg=blur_deg,
-        follow_declared=not no_picture_prior,
-    )
-    study = door.study().with_picture(stimulus, overlay)
+    mechanism = HeatmapMovie(**settings)
+    study = door.study().with_picture(stimulus, picture)
     if frames is not None:
-        if no_picture_prior:
+        if not settings["picture_prior"]:
             raise OptionError("--no-picture-prior excludes --frames", hint="frames are there for the prior alone")
         if frames.is_dir():
             mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=door.as_json)

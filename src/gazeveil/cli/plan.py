@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._filled import filled
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, show_preview
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
+from gazeveil.cli._program import settings
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, filled, sizes_of
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
 
 if TYPE_CHECKING:
     from gazeveil.release.forecast import Forecast
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
+_MAP, _MOVIE, _VEILED = (settings(product) for product in ("heatmap", "movie", "veil"))
 _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Feature series", "Veiled recordings"
 
 
@@ -33,13 +35,11 @@ _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Featu
 class Asked:
     """What the command line says about the release; None where it says nothing."""
 
-    product: Annotated[str, typer.Option("--product", help="What is to be released.")] = "heatmap"
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
-    ] = None
-    delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")] = (
-        None
+    product: Annotated[str, typer.Option("--product", metavar=NamesOf("product"), help="What is to be released.")] = (
+        "heatmap"
     )
+    epsilon: Annotated[str | None, declared(_MAP["--epsilon"], more=f", 1 by default: {IN_SHORT}")] = None
+    delta: Annotated[str | None, declared(_MAP["--delta"])] = None
     want: Annotated[
         str | None,
         typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
@@ -51,39 +51,28 @@ class Asked:
         list[str] | None,
         typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
     ] = None
-    bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)] = (
-        0.5
-    )
-    duration: Annotated[
-        float | None,
-        typer.Option("--duration", help="Seconds of a movie; by default the study's.", rich_help_panel=_MAPS),
-    ] = None
+    bin_seconds: Annotated[float, declared(_MOVIE["--bin-seconds"], panel=_MAPS)] = _MOVIE["--bin-seconds"].default
+    duration: Annotated[float | None, declared(_MOVIE["--duration"], panel=_MAPS)] = None
     statistic: Annotated[
         list[str] | None,
-        typer.Option("--statistic", help="Which statistic; repeatable, by default dwell.", rich_help_panel=_AOI),
+        typer.Option(
+            "--statistic",
+            metavar=NamesOf("statistic"),
+            help="Which statistic; repeatable, by default dwell.",
+            rich_help_panel=_AOI,
+        ),
     ] = None
     design: Annotated[
-        Path | None, typer.Option("--design", help="The public design, for group-series.", rich_help_panel=_SERIES)
+        Path | None, typer.Option("--design", help="The public design, for feature-group.", rich_help_panel=_SERIES)
     ] = None
     task: Annotated[
-        str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
+        str | None, typer.Option("--task", help="Which task, for feature-group.", rich_help_panel=_SERIES)
     ] = None
-    mechanism: Annotated[
-        str | None, typer.Option("--mechanism", help="Mechanism, for veil.", rich_help_panel=_VEIL)
-    ] = None
-    preset: Annotated[
-        str | None,
-        typer.Option("--preset", help="A setting from a paper, in place of --mechanism.", rich_help_panel=_VEIL),
-    ] = None
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None
-    radius: Annotated[
-        str | None,
-        typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.", rich_help_panel=_VEIL),
-    ] = None
-    field: Annotated[
-        str | None,
-        typer.Option("--field", metavar="WxH", help="How far gaze in degrees reaches.", rich_help_panel=_VEIL),
-    ] = None
+    mechanism: Annotated[str | None, declared(_VEILED["--mechanism"], panel=_VEIL)] = None
+    preset: Annotated[str | None, declared(_VEILED["--preset"], panel=_VEIL)] = None
+    window: Annotated[str | None, declared(_VEILED["--window"], panel=_VEIL)] = None
+    radius: Annotated[str | None, declared(_VEILED["--radius"], panel=_VEIL)] = None
+    field: Annotated[str | None, declared(_VEILED["--field"], panel=_VEIL)] = None
 
     @property
     def amount(self) -> str:
@@ -118,9 +107,9 @@ def plan(
     from gazeveil.release.wanting import enough
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
-    if asked.product not in _PLANNERS:
-        raise OptionError(f"no product is called {asked.product!r}", hint=closest(asked.product, _PLANNERS))
-    made = _PLANNERS[asked.product](study, asked)
+    if asked.product not in PLANNERS:
+        raise OptionError(f"no product is called {asked.product!r}", hint=closest(asked.product, PLANNERS))
+    made = PLANNERS[asked.product](study, asked)
     if asked.participants is not None:
         made = made.at(participants=asked.participants)
     found = made.forecast
@@ -224,11 +213,11 @@ def _veil(study: Study, asked: Asked) -> Plan:
     return study.plan(how)
 
 
-_PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
+PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
     "heatmap": _heatmap,
     "heatmaps": _heatmaps,
     "movie": _movie,
     "aoi": _aoi,
-    "group-series": _group_series,
+    "feature-group": _group_series,
     "veil": _veil,
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live policy``: check a gateway's policy, show it in plain words, reload it."""
+"""``gazeveil policy``: check a gateway's policy, show it in plain words, reload it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
-from gazeveil.cli._output import AsJson, check_free, command_app, print_json
 from gazeveil.files import replacing
+from gazeveil.gateway.client import ask
+from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import AppSetting, Policy
 
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The gateway's policy, a TOML file.")]
+Authority = Annotated[
+    Path | None,
+    typer.Option("--ca", envvar="GAZEVEIL_CONTROL_CA", help="Trust gateways that this authority (PEM) vouches for."),
+]
+Fingerprint = Annotated[
+    str,
+    typer.Option(
+        "--fingerprint", envvar="GAZEVEIL_CONTROL_FINGERPRINT", help="Trust the certificate with this SHA-256."
+    ),
+]
+
 app = command_app()
 
 EXAMPLE = """\
-# A gateway's policy. `gazeveil live policy check` reads it; `gazeveil serve` runs it.
+# A gateway's policy. `gazeveil policy check` reads it; `gazeveil serve` runs it.
 version = 1
 
 [gateway]
@@ -63,7 +75,7 @@ def policy() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil live policy check policy.toml`")
+@app.command(epilog="Example: `gazeveil policy check policy.toml`")
 def check(path: PolicyFile, as_json: AsJson = False) -> None:
     """Read a policy, and say what it guarantees to whom; what is wrong is reported with its line."""
     from gazeveil.gateway.policy import read_policy
@@ -76,7 +88,7 @@ def check(path: PolicyFile, as_json: AsJson = False) -> None:
         print(line)
 
 
-@app.command(epilog="Example: `gazeveil live policy example policy.toml`")
+@app.command(epilog="Example: `gazeveil policy example policy.toml`")
 def example(
     path: PolicyFile,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
@@ -92,7 +104,7 @@ def example(
         print(f"wrote {path}\nnext: gazeveil serve {path} --create-ledger")
 
 
-@app.command(epilog="Example: `gazeveil live policy reload policy.toml`")
+@app.command(epilog="Example: `gazeveil policy reload policy.toml`")
 def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
     from gazeveil.gateway.policy import read_policy
@@ -174,3 +186,11 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
         "identification": table().look_up(one.mechanism).to_dict(),
         "shares_noise_with": [other.name for other in policy.apps if other is not one and _same_noise(other, one)],
     }
+
+
+def print_shut(told: dict[str, Any]) -> None:
+    """Say before anything else that the gateway is shut, if it is."""
+    from gazeveil.gateway._hub_status import LATCH_HINT
+
+    if told.get("latched"):
+        print(f"SHUT: {told['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil data scene``: the scenes of a video, and the radius and window they ask for."""
+"""``gazeveil scene``: the scenes of a video, and the radius and window they ask for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table, progress
-from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, print_table, progress
 from gazeveil.unit import Unit
 
 _MOST_ROWS = 20
@@ -19,18 +20,18 @@ _MOST_ROWS = 20
 app = command_app()
 
 
-@app.command(
-    epilog="Example: `gazeveil data scene film.mp4 --picture scenes.png` or `gazeveil data scene film.mp4 --json`"
-)
+@app.command(epilog="Example: `gazeveil scene film.mp4 --plot scenes.png` or `gazeveil scene film.mp4 --json`")
 def scene(
     video: Annotated[Path, typer.Argument(help="A video, or a picture (PNG, JPEG).")],
-    finder: Annotated[str, typer.Option("--finder", help="What finds regions.", rich_help_panel="Regions")] = "image",
+    finder: Annotated[
+        str, typer.Option("--finder", metavar=NamesOf("finder"), help="What finds regions.", rich_help_panel="Regions")
+    ] = "image",
     model: Annotated[
         Path | None,
         typer.Option("--model", help="A YOLO or SSD detector (ONNX), for --finder onnx.", rich_help_panel="Regions"),
     ] = None,
     every: Annotated[float, typer.Option("--every", help="Seconds between two analysed frames.")] = 0.5,
-    picture: Annotated[Path | None, typer.Option("--picture", "--plot", help="Draw the scenes here (PNG).")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the scenes here (PNG).")] = None,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
@@ -55,12 +56,12 @@ def scene(
     context = SceneContext(width, height, find, detector=KeyframeDetector(every_s=every))
     with progress("looking at frames", quiet=as_json) as tell:
         film = survey(frames, context, seconds=length_of(video), tell=tell)
-    if picture is not None:
+    if plot is not None:
         from gazeveil.scene.sheet import contact_sheet
 
-        contact_sheet(film, width, height, unit).save(picture)
+        contact_sheet(film, width, height, unit).save(plot)
     if as_json:
-        print_json({"path": video, "finder": finder, "unit": unit, **film.to_dict(), "picture": picture})
+        print_json({"path": video, "finder": finder, "unit": unit, **film.to_dict(), "plot": plot})
         return
     shown = film.scenes[:_MOST_ROWS]
     print_table(
@@ -76,8 +77,8 @@ def scene(
     print_line("window", _words(film.window_s, "s", "a still picture has none"))
     print_line("r_small", _words(film.radii.small, unit, "no regions were found"))
     print_line("r_large", _words(film.radii.large, unit, "no scene has two regions"))
-    if picture is not None:
-        print_line("picture", str(picture))
+    if plot is not None:
+        print_line("plot", str(plot))
 
 
 def _words(value: float | None, unit: str, without: str) -> str:

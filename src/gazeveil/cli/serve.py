@@ -1,26 +1,107 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil serve``: the gateway between trackers and apps."""
+"""``gazeveil serve``: run the gateway of a policy until it is stopped."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json
-from gazeveil.cli._serve_demo import run_demo
+from gazeveil.cli.page import open_page
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gateway.logs import Log, log_to
+from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
+    from gazeveil.gateway.page_side import Undo
     from gazeveil.gateway.policy import Policy
+    from gazeveil.gateway.serve import Gateway
+
+WORDS = """\
+This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
+Everything is in a temporary folder, which is removed at the end."""
+
+
+def preview() -> Undo | None:
+    """Return what the control page shows as undone: the gateway knows no attack. None if there is no lab here."""
+    from gazeveil.gateway.page_side import Undo
+
+    try:
+        live = importlib.import_module("gazeveil.lab.attacks.live")
+    except ModuleNotFoundError as missing:
+        if str(missing.name).startswith("gazeveil.lab"):
+            return None
+        raise
+    return Undo(live.__name__, live.filter_for)
+
+
+def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
+    """Run the demo until Ctrl-C or SIGTERM."""
+    import asyncio
+
+    if not quiet:
+        print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
+    from gazeveil.gateway.demo import demo_folder
+
+    with demo_folder() as policy:
+        asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
+
+
+async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
+    import asyncio
+
+    from gazeveil._signals import STOP, called_on
+    from gazeveil.gateway.demo import play
+
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def opened(gateway: Gateway) -> None:
+        if not quiet:
+            for toy in gateway.status()["toys"]:
+                print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
+        _show(gateway.link(), to_open=to_open, quiet=quiet)
+        if not quiet and sys.stdin is not None and sys.stdin.isatty():
+            try:
+                loop.add_reader(sys.stdin, lambda: _again(gateway))
+                print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
+            except NotImplementedError:  # Windows waits for no keys beside sockets
+                print("Ctrl-C ends the demo.", flush=True)
+
+    try:
+        with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
+            await play(policy, log, stop, opened, preview())
+    finally:
+        if not quiet:
+            print("the demo is over; nothing of it was kept", flush=True)
+
+
+def _again(gateway: Gateway) -> None:
+    import asyncio
+
+    if sys.stdin.readline():
+        _show(gateway.link(), to_open=False, quiet=False)
+    else:  # the terminal is gone, and would say so for ever
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+
+
+def _show(link: str, *, to_open: bool, quiet: bool) -> None:
+    if not quiet:
+        print(f"open {link}\n  (works once, for ten minutes)", flush=True)
+    if to_open:  # a browser that starts slowly must not hold up gaze
+        threading.Thread(target=open_page, args=(link,), daemon=True).start()
+
+
+# --- ``gazeveil serve``: the gateway between trackers and apps.
+
 
 app = command_app()
 
@@ -58,7 +139,7 @@ def serve(
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
-    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil live policy reload`, reads the policy again. With --demo no
+    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil policy reload`, reads the policy again. With --demo no
     policy is needed.
     """
     import asyncio
@@ -111,7 +192,6 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
     import asyncio
 
     from gazeveil._signals import STOP, called_on
-    from gazeveil.cli._undo import UNDO
     from gazeveil.gateway.bypass import has_ways
     from gazeveil.gateway.serve import serve as run
 
@@ -125,12 +205,14 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
     def say_link(link: str) -> None:
         if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
-            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil live page {policy} makes another)")
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
 
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
     linked = (lambda link: None) if quiet else say_link
     with called_on({**dict.fromkeys(STOP, stop.set), "SIGHUP": again.set}):
-        await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
+        await run(
+            policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=preview()
+        )
 
 
 def _opened(path: Path) -> IO[str]:

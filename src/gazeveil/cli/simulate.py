@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, Progress, check_free, command_app, print_json, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app, print_json, progress
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
@@ -22,17 +23,21 @@ if TYPE_CHECKING:
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil simulate --observers 50 --tracker headset --out study/`")
+@app.command(epilog="Example: `gazeveil simulate --participants 50 --tracker headset --out study/`")
 def simulate(
     out: Annotated[Path, typer.Option("--out", help="Folder (a corpus) or file to write.")],
-    observers: Annotated[int, typer.Option("--observers", help="How many participants.")] = 24,
+    participants: Annotated[int, typer.Option("--participants", help="How many participants.")] = 24,
     stimuli: Annotated[int, typer.Option("--stimuli", help="How many scenes they see.")] = 6,
     sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
-    trials: Annotated[int, typer.Option("--trials", help="How often each scene is shown a session.")] = 1,
+    repeats: Annotated[int, typer.Option("--repeats", help="How often each scene is shown a session.")] = 1,
     seconds: Annotated[float, typer.Option("--seconds", help="How long a scene is shown.")] = 5.0,
     tracker: Annotated[
         str | None,
-        typer.Option("--tracker", help="Which tracker records; by default eyelink, for readers glasses."),
+        typer.Option(
+            "--tracker",
+            metavar=NamesOf("tracker"),
+            help="Which tracker records; by default eyelink, for readers glasses.",
+        ),
     ] = None,
     binocular: Annotated[bool, typer.Option("--binocular", help="Record both eyes.")] = False,
     reading: Annotated[
@@ -42,7 +47,7 @@ def simulate(
         Path | None, typer.Option("--groups", help="With --reading: write here (.csv) who is in which made-up group.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same participants, same gaze.")] = 1,
-    to: Annotated[str, typer.Option("--to", help="Format to write.")] = "parquet",
+    to: Annotated[str, typer.Option("--to", metavar=NamesOf("written format"), help="Format to write.")] = "parquet",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -56,11 +61,11 @@ def simulate(
     study: SimulatedStudy | ReadingStudy
     if reading:
         device = GLASSES if tracker is None else TRACKERS[tracker]
-        study = ReadingStudy(observers, seconds, sessions, tracker=device, seed=seed)
-        stimuli, trials, tracker = len(study.documents), 1, device.name
+        study = ReadingStudy(participants, seconds, sessions, tracker=device, seed=seed)
+        stimuli, repeats, tracker = len(study.documents), 1, device.name
     else:
         tracker = tracker or "eyelink"
-        study = SimulatedStudy(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
+        study = SimulatedStudy(participants, stimuli, sessions, repeats, tracker, seconds, seed, binocular=binocular)
     if (binocular and reading) or (groups is not None and not reading):
         raise OptionError("--groups goes with --reading, and --binocular does not")
     writer = writer_of(to)
@@ -81,9 +86,9 @@ def simulate(
             lines = (f"{name},{group}\n" for name, group in study.groups().items())
             temporary.write_text("observer,group\n" + "".join(lines), encoding="utf-8", newline="\n")
     if as_json:
-        counts = {"observers": observers, "stimuli": stimuli, "sessions": sessions, "trials": trials}
+        counts = {"participants": participants, "stimuli": stimuli, "sessions": sessions, "repeats": repeats}
         print_json(
             {"out": out, "recordings": len(study), "samples": samples, "tracker": tracker, "seed": seed, **counts}
         )
         return
-    print(f"simulated {observers:,} participants: {len(study):,} recordings, {samples:,} samples, in {out}")
+    print(f"simulated {participants:,} participants: {len(study):,} recordings, {samples:,} samples, in {out}")

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, check_free, command_app, print_json, print_table, progress
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import InputError, OptionError
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
+from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 app = command_app(no_args_is_help=True)
 
@@ -24,7 +24,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 def study() -> None:
     """Declare a study: the public facts that releases may use.
 
-    Experiments are in `gazeveil judge experiment`.
+    Experiments are in `gazeveil lab experiment`.
     """
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil live track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
+"""``gazeveil track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json
-from gazeveil.cli._screens import DistanceMm, SizeMm, pair
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import DistanceMm, SizeMm, pair
+from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import Address, Policy
@@ -25,13 +26,17 @@ if TYPE_CHECKING:
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil live track --from tobii --to policy.toml`")
+@app.command(epilog="Example: `gazeveil track --from tobii --to policy.toml`")
 def track(
-    source: Annotated[str | None, typer.Option("--from", help="A tracker that is connected here.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", metavar=NamesOf("bridge"), help="A tracker that is connected here.")
+    ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="For --from: the gateway's policy.")] = None,
     tracker: Annotated[str, typer.Option("--tracker", help="For --from: which tracker of the policy.")] = "",
     device: Annotated[str, typer.Option("--device", help="For --from: which device, address or log.")] = "",
-    protocol: Annotated[str | None, typer.Option("--protocol", help="Which tracker's protocol to speak.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", metavar=NamesOf("protocol"), help="Which tracker's protocol to speak.")
+    ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulated eyes look at a simulated scene.")] = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Play this recording instead: it is shown raw.")

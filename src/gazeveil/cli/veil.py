@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gazeveil.cli._door import Door, check_apart, releases
-from gazeveil.cli._output import check_free, command_app
-from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
-from gazeveil.cli._screens import pair
+from gazeveil.cli._program import settings
+from gazeveil.cli._releasing import Door, check_apart, releases
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.options import GazeSource, Inputs, declared, pair, reads_gaze
+from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
     from gazeveil.release.release import Release
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from gazeveil.samples.recordings import VeiledRecordings
 
 app = command_app()
+
+SET = settings("veil")
 
 PREVIEW = 3000
 """How many samples of the first recording a picture shows."""
@@ -37,34 +40,26 @@ def veil(
     door: Door,
     inputs: Inputs,
     source: GazeSource,
-    mechanism: Annotated[
-        str | None, typer.Option("--mechanism", help="Which mechanism; clock has a guarantee.")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option("--preset", help="A setting of the papers, in place of --mechanism.")
-    ] = None,
+    mechanism: Annotated[str | None, declared(SET["--mechanism"])] = None,
+    preset: Annotated[str | None, declared(SET["--preset"])] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The ε of a window.")] = None,
-    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window; samples for smoothing.")] = None,
-    radius: Annotated[
-        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
-    ] = None,
+    epsilon: Annotated[str | None, declared(SET["--epsilon"])] = None,
+    window: Annotated[str | None, declared(SET["--window"])] = None,
+    radius: Annotated[str | None, declared(SET["--radius"])] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter; repeatable.", metavar="KEY=VALUE")
     ] = None,
-    field: Annotated[
-        str | None,
+    field: Annotated[str | None, declared(SET["--field"])] = None,
+    edge: Annotated[str | None, declared(SET["--edge"])] = None,
+    eyes: Annotated[str, declared(SET["--eyes"])] = SET["--eyes"].default,
+    to: Annotated[
+        str,
         typer.Option(
-            "--field", metavar="WxH", help="How far gaze in degrees reaches; 360x180 for directions in the world."
+            "--to", metavar=NamesOf("veiled format"), help="Format of the files; parquet makes a corpus folder."
         ),
-    ] = None,
-    edge: Annotated[str | None, typer.Option("--edge", help="What happens to points beyond the edges.")] = None,
-    eyes: Annotated[
-        str, typer.Option("--eyes", help="Single eyes: dropped, or the same veiled point for both.")
-    ] = "drop",
-    to: Annotated[str, typer.Option("--to", help="Format of the files; parquet makes a corpus folder.")] = "parquet",
-    picture: Annotated[
-        Path | None, typer.Option("--picture", help="Draw the first recording before and after: shows raw gaze.")
+    ] = "parquet",
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the first recording before and after: shows raw gaze.")
     ] = None,
 ) -> None:
     """Release recordings with protected gaze, sample by sample.
@@ -86,8 +81,8 @@ def veil(
         edge=edge,
         eyes=cast("Eyes", eyes),
     )
-    if picture is not None:
-        _check_picture(picture, door)
+    if plot is not None:
+        _check_plot(plot, door)
     if door.study_file is not None:
         study = door.study()
         door = door.reading(GazeFiles(tuple(inputs), source.on(study.stimuli).one_of(inputs)))
@@ -98,10 +93,10 @@ def veil(
         door = door.reading(InMemory(files.open(remarks), tuple(remarks)))
         study = door.study()
     release = door.release(study, how, to=to)
-    if picture is not None and release is not None:
-        _draw(release, how, picture)
+    if plot is not None and release is not None:
+        _draw(release, how, plot)
         if not door.as_json:
-            print(f"picture   {picture} shows raw gaze: not for release")
+            print(f"plot      {plot} shows raw gaze: not for release")
 
 
 def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, str]) -> dict[str, object]:
@@ -132,25 +127,25 @@ def _settings(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _check_picture(picture: Path, door: Door) -> None:
+def _check_plot(plot: Path, door: Door) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
     from gazeveil.pictures import canvas
     from gazeveil.release.record import private_report_of
 
     canvas()  # says what is missing
-    place = picture.resolve()
+    place = plot.resolve()
     for path in door.inputs:
-        check_apart(picture, path, door.ledger)
+        check_apart(plot, path, door.ledger)
     if door.out is not None:
         release = door.out.resolve()
         if place in (release, private_report_of(release)) or release in place.parents:
             raise OutputError(
-                f"{picture} would be part of the release, and it shows raw gaze", hint="draw it to another place"
+                f"{plot} would be part of the release, and it shows raw gaze", hint="draw it to another place"
             )
-    check_free(picture, overwrite=door.overwrite)
+    check_free(plot, overwrite=door.overwrite)
 
 
-def _draw(release: Release, how: VeiledRecordings, picture: Path) -> None:
+def _draw(release: Release, how: VeiledRecordings, plot: Path) -> None:
     """Draw the first recording before and after."""
     from gazeveil.release.binding import BoundCorpus
     from gazeveil.release.veil_plots import before_and_after
@@ -160,5 +155,5 @@ def _draw(release: Release, how: VeiledRecordings, picture: Path) -> None:
         return
     shown = next(release.value.select(**raw.key._asdict()).recordings())
     columns = [column[:PREVIEW] for column in (raw.t, raw.x, raw.y, shown.x, shown.y)]
-    with replacing(picture) as file:
+    with replacing(plot) as file:
         file.write_bytes(before_and_after(columns, raw.geometry, how.on(raw.geometry).in_words()))

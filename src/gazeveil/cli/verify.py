@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json
-from gazeveil.cli.main import EXIT_FINDING
+from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json
 
 if TYPE_CHECKING:
     from gazeveil.release.verification import Verification

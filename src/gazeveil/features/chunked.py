@@ -18,6 +18,7 @@ from gazeveil.exact import exact, root_up, whole_number
 from gazeveil.features import fourier
 from gazeveil.features.series import STEP, SeriesMechanism, checked, gaussian_scale
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, to_lattice
+from gazeveil.options import setting
 from gazeveil.privacy.calibrate import gaussian_epsilon, laplace_scale, pure_epsilon
 from gazeveil.types import FloatArray
 
@@ -27,12 +28,12 @@ class ChunkedSeries(SeriesMechanism):
     """Cuts series into chunks, keeps the first bins of each chunk's transform, and adds noise to those.
 
     Attributes:
-        chunk: How many steps a chunk has; the last one may have fewer.
-        kept: How many bins are kept of every chunk.
+        chunk: Steps of a chunk; the last one may have fewer.
+        kept: Bins that are kept of every chunk.
     """
 
-    chunk: int = 1
-    kept: int = 1
+    chunk: int = setting(1)
+    kept: int = setting(1)
 
     def __post_init__(self) -> None:
         super(ChunkedSeries, self).__post_init__()

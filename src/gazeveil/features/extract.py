@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 import polars as pl
 
@@ -20,7 +21,8 @@ from gazeveil.gaze.mapping import MapsRecordings, OneByOne
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.types import FloatArray, Tell, silent
 
-WINDOW_S, STEP_S = 30.0, 0.5
+WINDOW_S: Final = 30.0
+STEP_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource, to_lattice
+from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
@@ -37,9 +38,8 @@ may be shared by all of a new task: the caution that the decoder's trust and the
 
 _USUAL_TASK, _USUAL_PERSON = 1.0, 0.05
 """The same as it usually is: the forecast is made with these, which were fitted to tasks that were held out
-(`gazeveil judge experiment forecast --product features`). With the decoder's caution instead, publishing nothing looks
-half
-as bad again as it is, and any release worth it."""
+(`gazeveil lab experiment forecast --product feature-group`). With the decoder's caution instead, publishing nothing
+looks half as bad again as it is, and any release worth it."""
 
 _STRANGE = 0.42
 """How much wider than by chance alone errors of tasks are spread that were held out (`nine_of_ten`)."""
@@ -103,9 +103,9 @@ class GroupSeries:
     name: ClassVar[str] = "group"
     product: ClassVar[str] = "feature-group"
 
-    epsilon: Number
+    epsilon: Number = setting(metavar="NUMBER")
     design: Design
-    delta: Number = "1e-5"
+    delta: Number = setting("1e-5", metavar="NUMBER")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))

@@ -25,6 +25,7 @@ from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource
+from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit, StretchOfGaze
 from gazeveil.types import FloatArray
@@ -34,7 +35,7 @@ _STRANGERS = 1.15
 
 _STRANGE = 0.22
 """How much wider than by chance alone errors of participants and tasks are spread that were held out (`nine_of_ten`;
-`gazeveil judge experiment forecast --product features`)."""
+`gazeveil lab experiment forecast --product feature-group`)."""
 
 SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 
@@ -102,10 +103,10 @@ class ParticipantSeries:
     name: ClassVar[str] = "low-rank"
     product: ClassVar[str] = "feature-series"
 
-    epsilon: Number
+    epsilon: Number = setting(metavar="NUMBER")
     design: Design
-    delta: Number = 0
-    stretch: int | None = None
+    delta: Number = setting(0, metavar="NUMBER")
+    stretch: int | None = setting(None)
     raw: RawGaze | None = None
 
     def __post_init__(self) -> None:

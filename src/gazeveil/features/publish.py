@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -28,11 +28,12 @@ from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, ROWS, FeatureTable, Info
 from gazeveil.gaze.recording import Key
+from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
 
-ParticipantMechanism = SeriesMechanism | ParticipantSeries
+ParticipantMechanism: TypeAlias = SeriesMechanism | ParticipantSeries
 """What can noise participants' own series."""
 
 
@@ -43,14 +44,14 @@ class ParticipantRelease:
     Attributes:
         mechanism: What noises one series. Under an observer-level guarantee its ε and δ are for all series of a
             participant together.
-        length_epsilon: The ε, beside the mechanism's, that pays for the noisy length of each series; None if lengths
+        length_epsilon: The ε, beside the mechanism's, that pays for the noisy length of each series. By default lengths
             are not released.
     """
 
     product: ClassVar[str] = "feature-series"
 
     mechanism: Any
-    length_epsilon: Number | None = None
+    length_epsilon: Number | None = setting(None, metavar="NUMBER")
 
     def __post_init__(self) -> None:
         if self.length_epsilon is not None:

@@ -19,6 +19,7 @@ import numpy as np
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, exact, float_up, probability, whole_number
 from gazeveil.noise import NoiseSource
+from gazeveil.options import setting
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit
@@ -35,21 +36,21 @@ class SeriesMechanism(ABC):
     """A way of releasing one participant's own series: public numbers, nothing else.
 
     Attributes:
-        epsilon: The ε that all features of a participant cost together.
-        steps: How long a series is; public.
+        epsilon: The total ε of all features together.
+        steps: The public length of a series, in steps.
         features: How many features are released.
-        delta: The δ that may be spent. 0 asks for Laplace noise, more for Gaussian noise.
-        stretch: How many consecutive steps the guarantee hides; None for all that the participant contributed.
+        delta: The δ to spend; by default 0, for a group the study's. 0 asks for Laplace noise, more for Gaussian noise.
+        stretch: Consecutive steps that the guarantee hides; by default all that the participant contributed.
     """
 
     name: ClassVar[str]
     product: ClassVar[str] = "feature-series"
 
-    epsilon: Number
-    steps: int
+    epsilon: Number = setting(metavar="NUMBER")
+    steps: int = setting()
     features: int = 1
-    delta: Number = 0
-    stretch: int | None = None
+    delta: Number = setting(0, metavar="NUMBER")
+    stretch: int | None = setting(None)
 
     def __post_init__(self) -> None:
         fix = object.__setattr__

@@ -82,7 +82,7 @@ _OF_THE_PAGE: Final[dict[str, Any]] = {
     "/v1/guide": get("What a first policy can be made of", "The choices."),
     "/v1/guide/policy": post(
         "Write a policy from answers; nothing is saved or run",
-        "A policy that passes `gazeveil live policy check`, or what is wrong.",
+        "A policy that passes `gazeveil policy check`, or what is wrong.",
         tracker={"type": "object"},
         person=TEXT,
         app={"type": "object"},

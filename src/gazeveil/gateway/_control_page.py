@@ -65,7 +65,7 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
             tries.wrong()
             gateway.refused("key", "")
             why = "this link was used, is too old, or is from before a restart of the gateway"
-            return refusal(403, why, "gazeveil live page POLICY makes a new one")
+            return refusal(403, why, "gazeveil page POLICY makes a new one")
         return JSONResponse({"token": guard.sessions.make()}, headers=HEADERS)
 
     return [

@@ -56,7 +56,7 @@ class BridgeKind:
     """One vendor's interface.
 
     Attributes:
-        name: By which ``gazeveil live track --from`` knows it.
+        name: By which ``gazeveil track --from`` knows it.
         title: For participants.
         unit: What points are in, one of `gazeveil.gateway.fields.UNITS`.
         open: Opens it from a device in words (empty for the usual one) and a viewing plane.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Carries a bridge's samples to a gateway, which listens for them (``pushlines``): ``gazeveil live track --from``.
+"""Carries a bridge's samples to a gateway, which listens for them (``pushlines``): ``gazeveil track --from``.
 
 Nothing is kept: what comes while the gateway is away is dropped, and while the tracker is away the connection is
 closed, so that the gateway's apps hear silence at once. Both are tried again, at growing intervals. The gateway

@@ -124,7 +124,7 @@ def _here(what: str, by: str, source: str, more: str = "") -> Here:
         kind = BRIDGES[source]
         device = " --device LOG" if kind.unit == "deg" else ""
         needs = "" if kind.is_installed else kind.install
-        commands = (serve, f"gazeveil live track --from {shlex.quote(source)} --to {POLICY}{device}")
+        commands = (serve, f"gazeveil track --from {shlex.quote(source)} --to {POLICY}{device}")
         return Here(what, by, source, needs, commands, kind.in_policy())
     screen = "screen = { width_px = 1920, height_px = 1080 }"
     policy = f'[[tracker]]\nname = "desk"\nprotocol = "{source}"\n{more}{screen}\n'

@@ -7,7 +7,7 @@ participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`).
 and 5 % and 95 % quantiles over scenes, sets of scenes weighing alike. Of whole studies and movies the theory says how
 much single maps carry beyond their mean (`gazeveil.aggregate.study_plan.carried`), as one number from public facts; the
 curves say what that came to, and another curve what it came to where pictures are known.
-`gazeveil judge experiment forecast`
+`gazeveil lab experiment forecast`
 measures them again.
 """
 

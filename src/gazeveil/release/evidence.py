@@ -96,7 +96,8 @@ def _guaranteed(release: Release) -> list[_Row]:
             _Row(
                 "Identification",
                 f"{escape(found.in_words())} {escape(how)}, on {escape(found.row.data)}; {escape(found.row.software)}, "
-                f"{escape(found.row.date)}, version {found.version} of the table: <code>gazeveil attack table</code>.",
+                f"{escape(found.row.date)}, version {found.version} of the table: "
+                "<code>gazeveil lab attack table</code>.",
             )
         )
     if stated.conditional_on:
@@ -114,9 +115,9 @@ def _built(release: Release) -> list[_Row]:
         proof = _missing("nothing is proven about this mechanism")
     audit = (
         "Not run for this release. The mechanism can be audited on its worst neighbouring inputs with "
-        f"<code>gazeveil judge audit {escape(method.audit)}</code>; it states a lower bound of ε and its confidence."
+        f"<code>gazeveil lab audit {escape(method.audit)}</code>; it states a lower bound of ε and its confidence."
         if method.audit
-        else "Not run for this release. <code>gazeveil judge audit --list</code> shows what can be audited."
+        else "Not run for this release. <code>gazeveil lab audit --list</code> shows what can be audited."
     )
     pages = "".join(f", <code>docs/proofs/{escape(page)}.md</code>" for page in method.samplers)
     sampler = (

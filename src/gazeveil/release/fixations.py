@@ -28,7 +28,7 @@ _WHY: Final[Mapping[str, str]] = MappingProxyType(
         "liu-map": "it counts samples up to a cap",
         "feature-series": "features are of velocities, pupils and spectra within windows of samples",
         "feature-group": "features are of velocities, pupils and spectra within windows of samples",
-        "veiled-recordings": "a stream mechanism puts noise on every sample, on a clock",
+        "veil": "a stream mechanism puts noise on every sample, on a clock",
     }
 )
 

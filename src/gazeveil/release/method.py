@@ -16,7 +16,7 @@ class Method:
     Attributes:
         sentence: What was counted, how it was bounded, which noise was added, and what was done afterwards.
         sources: What to cite: keys of `gazeveil.release.sources`.
-        audit: The audit subject that runs this mechanism, for ``gazeveil judge audit``; empty if there is none.
+        audit: The audit subject that runs this mechanism, for ``gazeveil lab audit``; empty if there is none.
         samplers: The pages of docs/proofs about the noise that was drawn.
     """
 

@@ -245,7 +245,7 @@ def read_table(path: Path) -> Table:
 
 
 def row_of(judged: Mapping[str, Any], *, software: str, date: str, command: str) -> Measured:
-    """Return the row of one judgement, as ``gazeveil attack run --json`` prints it.
+    """Return the row of one judgement, as ``gazeveil lab attack run --json`` prints it.
 
     The attacker decides as it does best, by vote or by mean score.
 
@@ -277,7 +277,7 @@ def row_of(judged: Mapping[str, Any], *, software: str, date: str, command: str)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"this is no judgement with all that a row needs: {error}",
-            hint="write one with: gazeveil attack run --seconds … --json",
+            hint="write one with: gazeveil lab attack run --seconds … --json",
         ) from None
 
 

@@ -18,6 +18,7 @@ from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
+from gazeveil.options import setting
 from gazeveil.samples.apply import veiled
 from gazeveil.samples.channels import Eyes, dropped_channels
 from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism
@@ -36,25 +37,25 @@ class VeiledRecordings:
     The mechanism is given by its name, as a preset or as a recipe, one of them. It is made for each screen.
 
     Attributes:
-        mechanism: The mechanism's name, for example ``clock``.
-        preset: A setting of the papers by name, for example ``lphu``.
+        mechanism: Which mechanism, by its name; clock has a guarantee.
+        preset: A setting of the papers by name, in place of a mechanism.
         recipe: The mechanism as plain values, for example a chain; without a space it takes the screen's.
         parameters: The parameters of the mechanism; those that change a preset.
-        field: How far directions in degrees reach, across and down, if not as far as the headset's field of view or,
-            where none is declared, the field of the eyes; (360, 180) for directions in the world's frame.
-        edge: ``clamp`` or ``reflect`` at the edges of the screen; None leaves points where they are.
-        eyes: What becomes of single eyes: ``drop``, or ``same`` to give both the one veiled point.
+        field: How far gaze in degrees reaches, across and down; 360x180 for directions in the world's frame. By default
+            as far as the headset's field of view or, where none is declared, the field of the eyes.
+        edge: What happens to points beyond the edges; by default they stay where they are.
+        eyes: Single eyes: dropped, or the same veiled point for both.
     """
 
-    product: ClassVar[str] = "veiled-recordings"
+    product: ClassVar[str] = "veil"
 
-    mechanism: str | None = None
-    preset: str | None = None
+    mechanism: str | None = setting(None, names="mechanism")
+    preset: str | None = setting(None, names="preset")
     recipe: Mapping[str, Any] | None = None
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    field: tuple[float, float] | None = None
-    edge: str | None = None
-    eyes: Eyes = "drop"
+    field: tuple[float, float] | None = setting(None, metavar="WxH")
+    edge: str | None = setting(None, names="edge")
+    eyes: Eyes = setting("drop", names="eyes")
 
     __repr__ = brief
 

@@ -25,6 +25,7 @@ from gazeveil.exact import above_zero, as_text, exact
 from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
+from gazeveil.options import setting
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples import gaze_model, scenes
 from gazeveil.samples.checks import as_samples
@@ -79,15 +80,15 @@ class StreamMechanism(SampleMechanism):
     it, and gets its noise, its tests and its charge like any other.
 
     Attributes:
-        epsilon: The privacy loss that a window may have.
-        window: How long a window is, in seconds.
-        radius: How far each point of it may have been, in the unit of the space; or as text with one, ``60px``.
+        epsilon: The ε of a window.
+        window: Seconds of a window; samples, for smoothing.
+        radius: How far gaze is hidden: 60px, 2deg, or 5% of the width; a plain number is in the unit of the space.
         filter: Whether a Kalman filter makes the output out of the noisy points; if not, the latest one is held.
     """
 
-    epsilon: Fraction
-    window: Fraction
-    radius: Fraction
+    epsilon: Fraction = setting(metavar="NUMBER")
+    window: Fraction = setting(metavar="SECONDS")
+    radius: Fraction = setting(metavar="LENGTH")
     filter: bool = True
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ NAMES = [
     "aoi-transitions", "aoi-visit-order",
 ]  # fmt: skip
 SHARP = ["likelihood-ratio", "threshold", "order"]
-"""Families of events that are quick; all families are tried by ``gazeveil judge audit``."""
+"""Families of events that are quick; all families are tried by ``gazeveil lab audit``."""
 
 
 def test_every_statistic_can_be_audited() -> None:

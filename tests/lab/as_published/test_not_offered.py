@@ -43,7 +43,7 @@ def test_series_and_presets_as_published_are_not_listed():
 
 def test_a_product_without_the_lab_says_what_a_published_method_is(tmp_path: Path) -> None:
     code = "from gazeveil.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
-    simulate = ["simulate", "--observers", "2", "--stimuli", "1", "--sessions", "1", "--seconds", "1", "--out"]
+    simulate = ["simulate", "--participants", "2", "--stimuli", "1", "--sessions", "1", "--seconds", "1", "--out"]
     veil = ["veil", str(tmp_path / "gaze"), "--no-ledger", "--out", str(tmp_path / "veiled"), "--mechanism"]
     subprocess.run([sys.executable, "-c", code, *simulate, str(tmp_path / "gaze")], check=True, capture_output=True)
     refused = subprocess.run(

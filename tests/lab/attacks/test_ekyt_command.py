@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil attack train ekyt`, from the command line."""
+"""`gazeveil lab attack train ekyt`, from the command line."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE, run
+from gazeveil.cli.main import run
 from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
 from gazeveil.lab.attacks.ekyt.training.population import Crowd
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE
 
 torch = pytest.importorskip("torch")
 
-TRAIN = ["attack", "train", "ekyt"]
+TRAIN = ["lab", "attack", "train", "ekyt"]
 QUICK = ["--rate", "31.25", "--seconds", "1", "--epochs", "1", "--workers", "1"]
-FEW = ["--people", "4", "--sessions", "2", "--minutes", "0.1"]
+FEW = ["--participants", "4", "--sessions", "2", "--minutes", "0.1"]
 
 
 def test_it_trains_on_simulated_people_and_leaves_a_model_and_a_log(
@@ -74,7 +75,7 @@ def test_a_stopped_training_goes_on(
     [
         (["--out", "model.pt"], EXIT_INPUT),
         (["--out", "model.npz", "--seconds", "0.01"], EXIT_INPUT),
-        (["--out", "model.npz", "--people", "1"], EXIT_USAGE),
+        (["--out", "model.npz", "--participants", "1"], EXIT_USAGE),
         (["--out", "model.npz", "--tracker", "telescope"], EXIT_INPUT),
         (["--out", "model.npz", "--data", "nowhere"], EXIT_INPUT),
         (["--out", "model.npz", "--minutes", "0"], EXIT_INPUT),

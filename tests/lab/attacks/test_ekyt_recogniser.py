@@ -139,7 +139,7 @@ def test_nobody_to_enrol_is_an_error(model: Path) -> None:
 
 def test_no_model_at_all_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(ekyt, "SHIPPED", tmp_path / "none.npz")
-    with pytest.raises(InputError, match="gazeveil attack train ekyt"):
+    with pytest.raises(InputError, match="gazeveil lab attack train ekyt"):
         Ekyt().enrol([trial("ann", 1)])
     pytest.importorskip("torch")
     with pytest.raises(InputError, match="there is no file"):

@@ -11,7 +11,7 @@ import json
 import numpy as np
 import pytest
 
-from gazeveil.cli._undo import UNDO
+from gazeveil.cli.serve import preview
 from gazeveil.gateway.simulated_trackers import simulated
 from gazeveil.geometry import Geometry, headset, screen
 from gazeveil.lab.attacks import live
@@ -98,5 +98,19 @@ def test_questions_are_answered_one_after_the_other() -> None:
 
 
 def test_the_gateway_is_handed_this_program() -> None:
-    assert UNDO.module == live.__name__
-    assert UNDO.filter_for(preset("lphu", space_of(SCREEN))) == "saccade-model"
+    undo = preview()
+    assert undo is not None
+    assert undo.module == live.__name__
+    assert undo.filter_for(preset("lphu", space_of(SCREEN))) == "saccade-model"
+
+
+def test_a_gateway_without_the_lab_shows_nothing_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=what)
+
+    monkeypatch.setattr("gazeveil.cli.serve.importlib.import_module", missing)
+    what = "gazeveil.lab"
+    assert preview() is None
+    what = "numpy"
+    with pytest.raises(ModuleNotFoundError):
+        preview()

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_FINDING, EXIT_OK, EXIT_USAGE, run
+from gazeveil.cli.main import run
 from gazeveil.errors import InputError
 from gazeveil.geometry import headset, screen
 from gazeveil.lab.experiments.advising import asking, streams
@@ -28,6 +28,7 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
+from gazeveil.terminal.printing import EXIT_FINDING, EXIT_OK, EXIT_USAGE
 
 ROW: dict[str, Any] = {
     "use": "heatmap", "corpus": "simulated", "mechanism": "heatmap", "level": "epsilon=1", "recipe": "{}",

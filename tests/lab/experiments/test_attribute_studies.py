@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.lab.datasets.jemr2022 import FIELDS, JEMR_FOLDER, SESSIONS_FILE, TARGETS_FILE, target_sessions
 from gazeveil.lab.experiments.attributes import geometry, veiled
 from gazeveil.lab.experiments.identity_data import TRAITS
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_a_session_that_nobody_knows_of_is_refused(folder: Path) -> None:
 
 def test_geometry_names_people_on_another_day(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder / "found"
-    assert run(["experiment", "geometry", "--data", str(folder), "--out", str(out), "--json"]) == EXIT_OK
+    assert run(["lab", "experiment", "geometry", "--data", str(folder), "--out", str(out), "--json"]) == EXIT_OK
     rows = json.loads(capsys.readouterr().out)["rows"]
     identity = {tuple(row["sees"]): row["value"] for row in rows if row["question"] == "identity"}
     assert identity[("eyes",)] > 0.8
@@ -71,7 +72,7 @@ def test_geometry_names_people_on_another_day(folder: Path, capsys: pytest.Captu
 def test_the_command_says_what_veils_leave_of_identity_and_traits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = ["experiment", "attributes", "--sets", "simulated", "--people", "4", "--seconds", "30"]
+    small = ["lab", "experiment", "attributes", "--sets", "simulated", "--participants", "4", "--seconds", "30"]
     assert run([*small, "--veils", "none,hplu", "--out", str(tmp_path), "--json"]) == EXIT_OK
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["question"] for row in rows} == {veiled.IDENTITY, *TRAITS}
@@ -79,7 +80,7 @@ def test_the_command_says_what_veils_leave_of_identity_and_traits(
     assert (tmp_path / "attributes.png").exists()
     assert run([*small, "--veils", "none"]) == EXIT_OK
     assert "fast saccades" in capsys.readouterr().out
-    assert run(["experiment", "attributes", "--sets", "moon"]) == EXIT_INPUT
+    assert run(["lab", "experiment", "attributes", "--sets", "moon"]) == EXIT_INPUT
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:

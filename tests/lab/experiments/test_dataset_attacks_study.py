@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.dataset_attacks import worlds
 from gazeveil.lab.experiments.dataset_attacks.membership import Found, attack
 from gazeveil.lab.experiments.dataset_attacks.reconstruction import reconstruct
 from gazeveil.noise import NoiseSource
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import WordArray
 
 RELEASES = 24
@@ -110,17 +111,19 @@ def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, An
 
 def test_the_commands_write_numbers_and_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path)]
-    small = ["experiment", "membership", "--people", "4", "--products", "map-without-noise,map-with-noise"]
+    small = ["lab", "experiment", "membership", "--participants", "4", "--products", "map-without-noise,map-with-noise"]
     found = told([*small, "--releases", "8", *out], capsys)
     assert [row["within"] for row in found["rows"]] == [True, True]
     assert run([*small, "--releases", "8"]) == EXIT_OK
     assert "gaze map without noise" in capsys.readouterr().out
-    found = told(["experiment", "reconstruction", "--people", "4", "--repeats", "1", "--no-movies", *out], capsys)
+    found = told(
+        ["lab", "experiment", "reconstruction", "--participants", "4", "--repeats", "1", "--no-movies", *out], capsys
+    )
     assert found["files"] == ["reconstruction.json", "reconstruction.png"]
     assert all(
         (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in ("membership", "reconstruction")
     )
-    assert run(["experiment", "membership", "--products", "moon"]) == EXIT_INPUT
+    assert run(["lab", "experiment", "membership", "--products", "moon"]) == EXIT_INPUT
 
 
 def test_what_is_unknown_is_refused() -> None:

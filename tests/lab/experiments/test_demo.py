@@ -31,8 +31,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("demo") / "demo"
     arguments = ["demo", "--out", str(out), "--stimuli", "2", "--json"]
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        assert run([*arguments, "--observers", "2", "--sessions", "1"]) == 0
-        assert run([*arguments, "--observers", "3"]) == 0, "a second run replaces the first"
+        assert run([*arguments, "--participants", "2", "--sessions", "1"]) == 0
+        assert run([*arguments, "--participants", "3"]) == 0, "a second run replaces the first"
     (out.parent / "told.txt").write_text(printed.getvalue())
     return out
 

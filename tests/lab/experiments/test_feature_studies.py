@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gazeveil.cli.reproduce import app as reproduce
-from gazeveil.cli.study import app as study
 from gazeveil.errors import InputError
 from gazeveil.features.bins import BinRules, extract_bin_corpus, windows_from_bins
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.lab.commands.experiment import app as experiment
+from gazeveil.lab.commands.reproduce import app as reproduce
 from gazeveil.lab.experiments.bozkir import classes as feature_classes
 from gazeveil.lab.experiments.bozkir.classes import identify, leave_one_person_out
 from gazeveil.lab.experiments.feature_people import People, eyetribe_people, other_documents, readers
@@ -162,10 +162,10 @@ def test_people_are_recognised_in_raw_runs_far_more_often_than_in_released_ones(
 def test_the_command_prints_and_draws(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     told = CliRunner().invoke(
-        study,
+        experiment,
         [
             "features",
-            "--people",
+            "--participants",
             "6",
             "--seconds",
             "60",
@@ -189,11 +189,11 @@ def test_bozkirs_figures_are_drawn_on_few_readers(tmp_path: Path) -> None:
         reproduce,
         [
             "bozkir",
-            "--people",
+            "--participants",
             "4",
             "--seconds",
             "90",
-            "--runs",
+            "--repeats",
             "1",
             "--every",
             "60",

@@ -52,13 +52,13 @@ def test_a_task_that_lies_far_off_shows_as_a_forecast_that_was_too_low() -> None
 @pytest.mark.parametrize(
     "product",
     [
-        ["heatmap", "--images", "2", "--observers", "6"],
-        ["heatmaps", "--images", "2", "--observers", "6"],
-        ["movie", "--images", "1", "--observers", "4"],
+        ["heatmap", "--scenes", "2", "--participants", "6"],
+        ["heatmaps", "--scenes", "2", "--participants", "6"],
+        ["movie", "--scenes", "1", "--participants", "4"],
     ],
 )
 def test_forecasts_of_maps_are_put_beside_outcomes(product: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["experiment", "forecast", "--product", *product, "--json"]) == 0
+    assert run(["lab", "experiment", "forecast", "--product", *product, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert row["mean"] == pytest.approx(np.mean(row["cc"]))
     assert row["off"] == pytest.approx(row["expected"] - row["mean"])
@@ -71,10 +71,10 @@ def test_forecasts_of_maps_are_put_beside_outcomes(product: list[str], capsys: p
     ("options", "says"),
     [
         (["--product", "statue"], "no forecast of"),
-        (["--product", "features", "--data", "nowhere"], "there is no nowhere"),
-        (["--observers", "many"], "--observers takes numbers"),
+        (["--product", "feature-group", "--data", "nowhere"], "there is no nowhere"),
+        (["--participants", "many"], "--participants takes numbers"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["experiment", "forecast", *options]) != 0
+    assert run(["lab", "experiment", "forecast", *options]) != 0
     assert says in capsys.readouterr().err

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_OK
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
 from gazeveil.lab.experiments.grid import gaze_data
@@ -35,6 +34,7 @@ from gazeveil.lab.experiments.grid.software import software
 from gazeveil.lab.experiments.grid.standing import pooled, standings, winners
 from gazeveil.lab.experiments.grid.stored import GRID, PACKAGED, measured
 from gazeveil.lab.utility.streams import METRICS
+from gazeveil.terminal.printing import EXIT_OK
 from tests.lab.experiments import pool_jobs
 
 OWN = """
@@ -96,7 +96,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def run(folder: Path) -> Path:
     """The folder of a run that was killed in the middle of its sixth cell."""
-    words = [sys.executable, "-m", "gazeveil", "experiment", "run", "grid.toml", "--out", "run", "--jobs", "0"]
+    words = [
+        sys.executable,
+        "-m",
+        "gazeveil",
+        "lab",
+        "experiment",
+        "run",
+        "grid.toml",
+        "--out",
+        "run",
+        "--workers",
+        "0",
+    ]
     killed_at = CALLS_A_CELL + 1
     killed = subprocess.run(
         words, cwd=folder, env={**os.environ, "KILLED_AT": str(killed_at)}, capture_output=True, check=False
@@ -126,7 +138,9 @@ def test_a_run_that_was_killed_goes_on_and_computes_nothing_twice(folder: Path, 
 def test_a_broken_cell_is_marked_in_table_and_report_and_all_others_are_there(
     folder: Path, run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command(["experiment", "run", str(folder / "grid.toml"), "--out", str(run), "--jobs", "0"]) == EXIT_OK
+    assert (
+        command(["lab", "experiment", "run", str(folder / "grid.toml"), "--out", str(run), "--workers", "0"]) == EXIT_OK
+    )
     assert "12 cells, 4 broken" in capsys.readouterr().out
     table = tables.read_table(run)
     assert dict(table.schema) == dict(tables.COLUMNS)

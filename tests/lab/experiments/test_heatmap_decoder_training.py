@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil judge experiment heatmap-decoder` on a few pictures: it trains, writes what is shipped, and refuses."""
+"""`gazeveil lab experiment heatmap-decoder` on a few pictures: it trains, writes what is shipped, and refuses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil import aggregate
-from gazeveil.cli import _experiment_decoder
 from gazeveil.cli.main import run
+from gazeveil.lab.commands import _usefulness
 
 torch = pytest.importorskip("torch")
 DECODERS = ("bumps", "bumps_coarse", "pictured", "modes", "modes_coarse")
@@ -44,8 +44,8 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     from gazeveil.lab.experiments.heatmap_decoder import training
 
     monkeypatch.setattr(training, "BATCH", 4)
-    monkeypatch.setattr(_experiment_decoder, "STUDIES", 1)
-    monkeypatch.setattr(_experiment_decoder, "SCENES", 2)
+    monkeypatch.setattr(_usefulness, "STUDIES", 1)
+    monkeypatch.setattr(_usefulness, "SCENES", 2)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_it_trains_what_is_shipped(
 ) -> None:
     out = tmp_path / "learned.npz"
     given = contents if decoder == "pictured" else []
-    command = ["experiment", "heatmap-decoder", str(sets), "--decoder", decoder, *given, "--out", str(out)]
+    command = ["lab", "experiment", "heatmap-decoder", str(sets), "--decoder", decoder, *given, "--out", str(out)]
     assert run([*command, "--steps", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["pictures"] == {"lab": 2}
@@ -176,7 +176,7 @@ def test_numbers_in_training_are_those_of_the_product() -> None:
 def test_options_that_do_not_fit_are_refused(
     given: list[str], said: str, sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["experiment", "heatmap-decoder", str(sets), "--out", str(tmp_path / "x.npz"), *given]) != 0
+    assert run(["lab", "experiment", "heatmap-decoder", str(sets), "--out", str(tmp_path / "x.npz"), *given]) != 0
     assert said in capsys.readouterr().err
     assert not (tmp_path / "x.npz").exists()
 
@@ -185,7 +185,7 @@ def test_options_that_do_not_fit_are_refused(
 def test_training_goes_on_from_given_weights(sets: Path, tmp_path: Path) -> None:
     """After one step they are still nearly what they were, which new ones are not."""
     out = tmp_path / "more.npz"
-    command = ["experiment", "heatmap-decoder", str(sets), "--decoder", "modes_coarse", "--steps", "1"]
+    command = ["lab", "experiment", "heatmap-decoder", str(sets), "--decoder", "modes_coarse", "--steps", "1"]
     assert run([*command, "--start", str(shipped("modes")), "--out", str(out)]) == 0
     assert run([*command, "--out", str(tmp_path / "new.npz")]) == 0
     with np.load(out) as more, np.load(shipped("modes")) as begun, np.load(tmp_path / "new.npz") as new:
@@ -199,7 +199,7 @@ def test_a_file_that_holds_no_weights_is_refused(
     text: str, sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "weights.npz").write_text(text)
-    command = ["experiment", "heatmap-decoder", str(sets), "--start", str(tmp_path / "weights.npz")]
+    command = ["lab", "experiment", "heatmap-decoder", str(sets), "--start", str(tmp_path / "weights.npz")]
     assert run([*command, "--out", str(tmp_path / "x.npz")]) != 0
     assert "the weights of a decoder" in capsys.readouterr().err
 
@@ -232,7 +232,7 @@ def test_a_coarse_tracker_blurs_where_participants_looked_and_nobody_is_lost(set
 
 def test_a_file_that_holds_no_maps_is_refused(sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "maps.npz").write_text("no maps")
-    command = ["experiment", "heatmap-decoder", str(sets), "--decoder", "pictured"]
+    command = ["lab", "experiment", "heatmap-decoder", str(sets), "--decoder", "pictured"]
     assert run([*command, "--contents", str(tmp_path / "maps.npz"), "--out", str(tmp_path / "x.npz")]) != 0
     assert "a map for each picture" in capsys.readouterr().err
 
@@ -260,6 +260,6 @@ def test_what_cannot_be_trained_on_is_refused(
     if change == "few viewers":
         table.write_text("\n".join(line for line in table.read_text().split("\n") if ",5," not in line))
     folder = tmp_path / "nothing" if change == "no sets" else sets
-    assert run(["experiment", "heatmap-decoder", str(folder), "--out", str(tmp_path / "x.npz")]) != 0
+    assert run(["lab", "experiment", "heatmap-decoder", str(folder), "--out", str(tmp_path / "x.npz")]) != 0
     assert said in capsys.readouterr().err
     assert not (tmp_path / "x.npz").exists()

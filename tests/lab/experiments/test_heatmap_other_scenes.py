@@ -10,15 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.cli._experiment_scenes import gallery_of
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
+from gazeveil.lab.commands._shared import gallery_of
 from gazeveil.lab.datasets.edvam import EDVAM_FILE
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
 from gazeveil.lab.datasets.osie import OSIE_FILE
 from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
 from gazeveil.lab.experiments.usefulness._heatmap_other_scenes import eyetribe, museum, of_fixations, rooms, web_pages
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, PLANE, Gallery
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from gazeveil.types import silent
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -253,13 +254,13 @@ def test_a_set_that_is_not_there_is_reported(name: str, monkeypatch: pytest.Monk
 
 def test_the_command_measures_a_folder_of_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = pictures(tmp_path / "lab")
-    command = ["experiment", "heatmap", "--trust", "--data", str(folder), "--observers", "15"]
+    command = ["lab", "experiment", "heatmap", "--trust", "--data", str(folder), "--participants", "15"]
     assert run(command) == EXIT_OK
     assert "no picture, n = 15, 2 scenes" in capsys.readouterr().out
 
 
 def test_an_unknown_set_is_refused_with_the_names_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["experiment", "heatmap", "--trust", "--data", "musuem"]) == EXIT_INPUT
+    assert run(["lab", "experiment", "heatmap", "--trust", "--data", "musuem"]) == EXIT_INPUT
     said = capsys.readouterr().err
     assert "no set of scenes is called 'musuem', and no folder" in said
     assert "did you mean 'museum'?" in said

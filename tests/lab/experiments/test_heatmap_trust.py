@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.geometry import screen
@@ -31,6 +31,7 @@ from gazeveil.lab.experiments.usefulness._scene_pictures import from_maps, from_
 from gazeveil.lab.experiments.usefulness.trust import Trial, by_category, lines, plain, trials, trials_from
 from gazeveil.pictures import canvas, png
 from gazeveil.simulate.study import SimulatedStudy
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 SMALL = screen(800, 600, 160, 120, 573)  # 16 x 12 degrees: quick
 
@@ -186,7 +187,7 @@ def test_the_command_reads_pictures_and_maps(tmp_path: Path, capsys: pytest.Capt
     study = SimulatedStudy(observers=6, stimuli=2, sessions=1, seconds=1.0, geometry=SMALL, seed=5)
     write_corpus(study.recordings(), tmp_path / "mine")
     names = sorted({one.stimulus for one in study.recordings()})
-    command = ["experiment", "heatmap", "--data", str(tmp_path / "mine"), "--observers", "6"]
+    command = ["lab", "experiment", "heatmap", "--data", str(tmp_path / "mine"), "--participants", "6"]
     for name in names:
         picture(tmp_path / f"{name}.png")
     assert run([*command, "--pictures", str(tmp_path), "--methods", "right", "--json"]) == EXIT_OK
@@ -197,14 +198,14 @@ def test_the_command_reads_pictures_and_maps(tmp_path: Path, capsys: pytest.Capt
     arrays: dict[str, Any] = {names[0]: np.ones((6, 8))}
     np.savez(tmp_path / "maps.npz", **arrays)
     maps = ["--contents", str(tmp_path / "maps.npz")]
-    assert run([*command, *maps, "--viewers", "2-5", "--out", str(tmp_path / "out")]) == EXIT_OK
+    assert run([*command, *maps, "--only-participants", "2-5", "--out", str(tmp_path / "out")]) == EXIT_OK
     assert "wrong picture, n = 6, 1 scenes" in capsys.readouterr().out
     about = json.loads((tmp_path / "out" / "trust-mine.json").read_text())
     assert (about["scenes"], about["viewers"], about["drawn_with_replacement"]) == (1, 4, [6])
 
     for words, named in (
         ([*maps, "--pictures", str(tmp_path)], "exclude each other"),
-        ([*maps, "--viewers", "3"], "9-15"),
+        ([*maps, "--only-participants", "3"], "9-15"),
         ([*maps, "--epsilon", "1,2"], "one ε"),
         (["--pictures", str(tmp_path / "out")], "no picture of the scene"),
         ([*maps, "--data", "simulated"], "simulated scenes have no pictures"),
@@ -223,5 +224,8 @@ def test_a_picture_of_a_scenes_name_is_read(tmp_path: Path) -> None:
 def test_trust_can_be_measured_without_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     study = SimulatedStudy(observers=5, stimuli=1, sessions=1, seconds=1.0, geometry=SMALL, seed=5)
     write_corpus(study.recordings(), tmp_path / "mine")
-    assert run(["experiment", "heatmap", "--data", str(tmp_path / "mine"), "--observers", "5", "--trust"]) == EXIT_OK
+    assert (
+        run(["lab", "experiment", "heatmap", "--data", str(tmp_path / "mine"), "--participants", "5", "--trust"])
+        == EXIT_OK
+    )
     assert "no picture, n = 5" in capsys.readouterr().out

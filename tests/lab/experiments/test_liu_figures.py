@@ -10,7 +10,7 @@ import pytest
 
 from gazeveil.aggregate.liu import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.render import render
-from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.liu import figures as liu_figures
 from gazeveil.lab.experiments.liu.figures import (
@@ -26,6 +26,7 @@ from gazeveil.lab.experiments.liu.figures import (
 )
 from gazeveil.lab.utility.maps import correlation, mean_squared_error
 from gazeveil.noise import NoiseSource
+from gazeveil.terminal.printing import EXIT_OK
 
 PNG = b"\x89PNG"
 
@@ -115,11 +116,11 @@ def test_the_command_prints_both_figures_as_json_or_as_tables(
     gaze: Gaze, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(liu_figures, "simulated_gaze", lambda: gaze)
-    assert run(["reproduce", "liu", "--repeats", "2", "--json"]) == EXIT_OK
+    assert run(["lab", "reproduce", "liu", "--repeats", "2", "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert [round(row["published"], 3) for row in told["figure_2"]["read_off"]] == [1.567, 1.544]
     assert len(told["figure_3"]["points"]) == 5 * 6
-    assert run(["reproduce", "liu", "--repeats", "2"]) == EXIT_OK
+    assert run(["lab", "reproduce", "liu", "--repeats", "2"]) == EXIT_OK
     printed = capsys.readouterr().out
     assert "1.567" in printed
     assert "L8" in printed

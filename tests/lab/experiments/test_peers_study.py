@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.geometry import headset
 from gazeveil.lab.as_published.steil_series import ExponentialAsPublished
@@ -23,6 +23,7 @@ from gazeveil.lab.baselines.k_same import KSame
 from gazeveil.lab.experiments.identity_data import IdentitySet
 from gazeveil.lab.experiments.peers import _plots, features, naming, samples
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 PLANE = headset(50, 50)
 
@@ -140,21 +141,22 @@ def test_the_command_writes_numbers_and_a_picture(
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("gazeveil.lab.experiments.peers.sets.simulated_people", lambda *_: four)
     arguments = [
+        "lab",
         "experiment",
         "baselines",
         "--sets",
         "simulated",
         "--recognisers",
         "",
-        "--peers",
+        "--baselines",
         "none k-same-synth:k=2",
     ]
     assert run([*arguments, "--out", str(tmp_path / "found"), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert [row["peer"] for row in told["gaze"]] == ["none", "k-same-synth:k=2"]
-    assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["peers.json", "peers.png"]
+    assert sorted(path.name for path in (tmp_path / "found").iterdir()) == ["baselines.json", "baselines.png"]
     assert run(arguments) == EXIT_OK
     assert "what is left of gaze" in capsys.readouterr().out
-    assert run(["experiment", "baselines", "--sets", "nobody"]) == EXIT_INPUT
-    missing = ["experiment", "baselines", "--sets", "vr", "--data", str(tmp_path / "nothing")]
+    assert run(["lab", "experiment", "baselines", "--sets", "nobody"]) == EXIT_INPUT
+    missing = ["lab", "experiment", "baselines", "--sets", "vr", "--data", str(tmp_path / "nothing")]
     assert run(missing) == EXIT_INPUT

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil judge experiment picture-model --folds`: each picture is predicted by readouts that never saw it."""
+"""`gazeveil lab experiment picture-model --folds`: each picture is predicted by readouts that never saw it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gazeveil.cli import _experiment_picture as command
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.gaze.predicted.backbone import PACKAGE, is_installed
 from gazeveil.gaze.predicted.readout import CELL
+from gazeveil.lab.commands import _usefulness as command
 from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet, folds
 
 pytest.importorskip("torch")
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def experiment(folder: Path, *options: str) -> int:
-    return run(["experiment", "picture-model", str(folder), *options])
+    return run(["lab", "experiment", "picture-model", str(folder), *options])
 
 
 def some_set(name: str, count: int, held_out: int = 0) -> PictureSet:

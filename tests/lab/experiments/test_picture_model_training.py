@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil judge experiment picture-model` on a few small pictures: it trains, judges, keeps maps, and refuses."""
+"""`gazeveil lab experiment picture-model` on a few small pictures: it trains, judges, keeps maps, and refuses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_it_trains_a_readout_judges_it_and_keeps_the_maps(
     sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, maps = tmp_path / "readout.npz", tmp_path / "maps.npz"
-    command = ["experiment", "picture-model", str(sets), "--without", "other", "--seeds", "2", "--epochs", "1"]
+    command = ["lab", "experiment", "picture-model", str(sets), "--without", "other", "--seeds", "2", "--epochs", "1"]
     assert run([*command, "--out", str(out), "--maps", str(maps), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     lab, other = said["scores"]
@@ -86,10 +86,10 @@ def test_what_cannot_be_trained_on_is_refused_before_training(
         table.write_text("image,viewer,x,y,duration\n0.png,a,900,900,1\n")
     if change == "all held out":
         (sets / "lab" / "held_out.txt").write_text("0.png\n1.png\n2.png\n")
-    assert run(["experiment", "picture-model", str(sets), *options]) == 3
+    assert run(["lab", "experiment", "picture-model", str(sets), *options]) == 3
     assert said in capsys.readouterr().err
 
 
 def test_a_folder_without_sets_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["experiment", "picture-model", str(tmp_path)]) == 3
+    assert run(["lab", "experiment", "picture-model", str(tmp_path)]) == 3
     assert "holds no sets" in capsys.readouterr().err

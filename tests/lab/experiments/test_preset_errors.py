@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.stream_data import StreamSet, simulated_recordings
 from gazeveil.lab.experiments.usefulness.preset_errors import compare
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +46,10 @@ def test_the_command_prints_a_row_for_each_preset(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["experiment", "veils", "--presets", "lphu, temporal-high", "--quick", "--json"]) == EXIT_OK
+    assert run(["lab", "experiment", "veils", "--presets", "lphu, temporal-high", "--quick", "--json"]) == EXIT_OK
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["preset"] for row in rows] == ["none", "lphu", "temporal-high"]
-    assert run(["experiment", "veils", "--presets", "lphu", "--quick"]) == EXIT_OK
+    assert run(["lab", "experiment", "veils", "--presets", "lphu", "--quick"]) == EXIT_OK
     assert "lag_correlation" in capsys.readouterr().out
-    assert run(["experiment", "veils", "--presets", "nonsense", "--quick"]) == EXIT_INPUT
+    assert run(["lab", "experiment", "veils", "--presets", "nonsense", "--quick"]) == EXIT_INPUT
     assert "no preset" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import UnknownName
 from gazeveil.geometry import headset
 from gazeveil.lab.datasets.vr_objects import PIXELS_PER_DEGREE, VrSession
@@ -22,6 +22,7 @@ from gazeveil.lab.experiments.reproduction.running import measured
 from gazeveil.lab.experiments.reproduction.running import run as run_parts
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from tests.lab.experiments.small_jobs import AGREES, BAD, DIFFERS, DYING, GOOD, OPEN, good
 
 ASKED = {
@@ -100,7 +101,7 @@ def test_the_command_writes_the_page_and_prints_the_same_as_json(
     monkeypatch.setattr(parts, "chosen", lambda names: (GOOD,))
     monkeypatch.setattr(parts, "ORDER", ("good",))
     out = tmp_path / "reproduced"
-    assert run(["reproduce", "all", "--quick", "--simulated", "--out", str(out), "--json"]) == EXIT_OK
+    assert run(["lab", "reproduce", "all", "--quick", "--simulated", "--out", str(out), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert told["summary"] == "agrees: 1"
     assert told["data"] == "simulated gaze alone"
@@ -108,7 +109,7 @@ def test_the_command_writes_the_page_and_prints_the_same_as_json(
     assert json.loads((out / "index.json").read_text())["figures"] == told["figures"]
     assert "Figure 1" in (out / "index.html").read_text()
     monkeypatch.undo()
-    assert run(["reproduce", "all", "--only", "nothing", "--json"]) == EXIT_INPUT
+    assert run(["lab", "reproduce", "all", "--only", "nothing", "--json"]) == EXIT_INPUT
 
 
 def test_figures_of_liu_agree_in_a_quick_run_and_say_that_it_is_one() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import InputError, OptionError, UnknownName
 from gazeveil.lab.experiments.scanpaths.data import OSIE_FOLDER, osie, scene_sets, simulated
 from gazeveil.lab.experiments.scanpaths.measuring import Measured, measure
 from gazeveil.lab.experiments.veils import veil
+from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +58,16 @@ def test_fixations_of_osie_become_streams(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_numbers_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["--sets", "simulated", "--people", "5", "--scenes", "1", "--veils", "none,gaussian-low"]
+    small = ["--sets", "simulated", "--participants", "5", "--scenes", "1", "--veils", "none,gaussian-low"]
     out = tmp_path / "found"
-    assert run(["experiment", "scanpaths", *small, "--out", str(out), "--json"]) == EXIT_OK
+    assert run(["lab", "experiment", "scanpaths", *small, "--out", str(out), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
     assert [row["veil"] for row in told["sets"][0]["rows"]] == ["none", "gaussian-low"]
     assert json.loads((out / "scanpaths.json").read_text())["sets"] == told["sets"]
     assert (out / "scanpaths.png").read_bytes().startswith(b"\x89PNG")
-    assert run(["experiment", "scanpaths", *small]) == EXIT_OK
+    assert run(["lab", "experiment", "scanpaths", *small]) == EXIT_OK
     assert "Chance of a link 0.200" in capsys.readouterr().out
-    assert run(["experiment", "scanpaths", "--sets", "moon"]) == EXIT_INPUT
+    assert run(["lab", "experiment", "scanpaths", "--sets", "moon"]) == EXIT_INPUT
 
 
 def test_what_is_unknown_is_refused() -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.cli.main import run
 from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.geometry import headset
 from gazeveil.lab.attacks import Attack, Gallery, Knowledge, Prepared, Recogniser, Trial
@@ -30,6 +30,7 @@ from gazeveil.lab.experiments.wilson.identified import identification
 from gazeveil.lab.experiments.wilson.tables import Plan, people_of, table_2, table_3, usefulness
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.terminal.printing import EXIT_OK
 from tests.lab.attacks.windows import windows
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / VR_FOLDER
@@ -238,7 +239,16 @@ def test_the_command_prints_every_table(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(wilson_tables, "QUICK_PEOPLE", 3)
     monkeypatch.setattr(wilson_tables, "QUICK_SECONDS", 7.0)
-    command = ["reproduce", "wilson", "--quick", "--recognisers", "speeds", "--veils", "none; gaussian; clock lphu"]
+    command = [
+        "lab",
+        "reproduce",
+        "wilson",
+        "--quick",
+        "--recognisers",
+        "speeds",
+        "--veils",
+        "none; gaussian; clock lphu",
+    ]
     assert run([*command, "--attacks", "mean,absent"]) == EXIT_OK
     told = capsys.readouterr().out
     for part in (

@@ -81,7 +81,7 @@ def test_the_command_writes_a_report_with_pictures_and_a_table_that_is_read_agai
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     a_study(6).write_csv(tmp_path / "measures.csv")
-    assert run(["userstudy", "report", str(tmp_path / "measures.csv"), "--out", str(tmp_path / "out")]) == 0
+    assert run(["lab", "userstudy", "report", str(tmp_path / "measures.csv"), "--out", str(tmp_path / "out")]) == 0
     assert "gaussian, high" in capsys.readouterr().out
     page = (tmp_path / "out/report.html").read_text()
     assert "data:image/png" in page
@@ -92,19 +92,29 @@ def test_the_command_writes_a_report_with_pictures_and_a_table_that_is_read_agai
     kept = json.loads((tmp_path / "out/analysis.json").read_text())
     assert kept["participants"] == 6
     assert (
-        run(["userstudy", "report", str(tmp_path / "out/measures.parquet"), "--out", str(tmp_path / "o"), "--json"])
+        run(
+            [
+                "lab",
+                "userstudy",
+                "report",
+                str(tmp_path / "out/measures.parquet"),
+                "--out",
+                str(tmp_path / "o"),
+                "--json",
+            ]
+        )
         == 0
     )
     assert json.loads(capsys.readouterr().out)["measures"][0]["against_none"][0]["p_holm"] <= 1
 
 
 def test_power_answers_both_questions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["userstudy", "power", "--participants", "18", "--difference", "0.9", "--json"]) == 0
+    assert run(["lab", "userstudy", "power", "--participants", "18", "--difference", "0.9", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert 0.8 < told["difference_found"] < 1.0
     assert told["participants_needed"] in range(17, 22)
     assert 0.7 < told["power_then"] < 0.85
-    assert run(["userstudy", "power"]) == 3
+    assert run(["lab", "userstudy", "power"]) == 3
 
 
 def test_a_table_that_is_none_is_refused_with_what_is_missing(tmp_path: Path) -> None:
@@ -153,7 +163,7 @@ def test_a_study_file_gives_a_table_of_participants_and_the_level_chosen_over_ti
     assert (who, changes) == ("p01", 2)
     assert shares == pytest.approx([0.25, 0.25, 0.5], abs=0.02)
 
-    assert run(["userstudy", "report", str(study.path), "--out", str(tmp_path / "report")]) == 0
+    assert run(["lab", "userstudy", "report", str(study.path), "--out", str(tmp_path / "report")]) == 0
     html = (tmp_path / "report" / "report.html").read_text()
     assert "Privacy level chosen over time" in html
     assert "<td>p01</td>" in html

@@ -10,9 +10,9 @@ import pytest
 
 from gazeveil.aggregate.aoi.statistics import STATISTICS
 from gazeveil.aggregate.strategy import STRATEGIES
-from gazeveil.cli.audit import find_subjects
 from gazeveil.errors import GazeveilError
 from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit import SUBJECTS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
@@ -28,7 +28,7 @@ PRODUCT_SUBJECTS = {
     "heatmaps": ("whole-study",),
     "liu-map": ("liu-gaussian-map", "liu-laplace-map", "liu-private-cap"),
     "movie": ("dynamic-heatmap",),
-    "veiled-recordings": ("clock",),
+    "veil": ("clock",),
 }
 
 

@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 
 from benchmarks import audits
-from gazeveil.cli.audit import find_subjects
 from gazeveil.gateway.budget import Purse
+from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -18,10 +17,12 @@ from gazeveil.exact import Number, above_zero, as_text, exact
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events import Detector, DispersionThreshold
 from gazeveil.geometry import Geometry
+from gazeveil.options import check_settings, setting
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import brief
 
 _DWELL = DwellShare()
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -31,24 +32,24 @@ class AoiStatistics:
     Attributes:
         areas: For each stimulus its areas; None for those that the study declares.
         statistics: What is asked of each stimulus.
-        epsilon: The ε of everything together.
-        delta: The δ of everything together; None for the one that the study declares, 0 for a pure guarantee. It is
+        epsilon: The total ε of everything together.
+        delta: The δ of everything together; by default the study's, with 0 the guarantee is pure. It is
             spent only where it buys less noise.
-        detector: How fixations are found.
-        confidence: What intervals cover with, each by itself.
-        follow_declared: Whether pictures that the study declares may speak: shares of time are then given a second
-            time, drawn towards what the picture says, beside the unbiased ones.
+        detector: What finds fixations.
+        confidence: Confidence of the intervals, each by itself.
+        picture_prior: Whether declared pictures shape shares of time. These are then given a second time, drawn towards
+            what the picture says, beside the unbiased ones.
     """
 
     product: ClassVar[str] = "aoi"
 
     areas: tuple[tuple[str, AreasOfInterest], ...] | None
     statistics: tuple[Statistic, ...]
-    epsilon: Fraction
-    delta: Fraction | None
-    detector: Detector
-    confidence: float
-    follow_declared: bool
+    epsilon: Fraction = setting(metavar="NUMBER")
+    delta: Fraction | None = setting(None, metavar="NUMBER")
+    detector: Detector = setting("idt", names="detector")
+    confidence: float = setting(CONFIDENCE, least=0.5, below=1)
+    picture_prior: bool = setting(True)
 
     __repr__ = brief
 
@@ -60,8 +61,8 @@ class AoiStatistics:
         epsilon: Number,
         delta: Number | None = None,
         detector: Detector | None = None,
-        confidence: float = 0.95,
-        follow_declared: bool = True,
+        confidence: float = CONFIDENCE,
+        picture_prior: bool = True,
     ) -> None:
         asked = statistics if isinstance(statistics, tuple) else (statistics,)
         values = {
@@ -70,11 +71,12 @@ class AoiStatistics:
             "epsilon": above_zero(epsilon, "epsilon"),
             "delta": None if delta is None else _delta(delta),
             "detector": DispersionThreshold() if detector is None else detector,
-            "confidence": _confidence(confidence),
-            "follow_declared": follow_declared,
+            "confidence": confidence,
+            "picture_prior": picture_prior,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        check_settings(self)
         if not asked or (areas is not None and not areas):
             raise OptionError("say which statistics of which areas to release")
         if len({statistic.name for statistic in asked}) < len(asked):
@@ -126,9 +128,3 @@ def _delta(delta: Number) -> Fraction:
     if not 0 <= number < 1:
         raise OptionError(f"delta must lie between 0 and 1, not at {delta!r}")
     return number
-
-
-def _confidence(confidence: float) -> float:
-    if isinstance(confidence, bool) or not (math.isfinite(confidence) and 0.5 <= confidence < 1):
-        raise OptionError(f"confidence must be from 0.5 to below 1, not {confidence!r}")
-    return float(confidence)

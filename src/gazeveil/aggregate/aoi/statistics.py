@@ -20,6 +20,7 @@ import numpy as np
 
 from gazeveil.aggregate.aoi.viewing import MICROSECONDS, Viewing
 from gazeveil.errors import OptionError
+from gazeveil.options import setting
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.registry import Registry
 from gazeveil.types import IntArray
@@ -156,14 +157,14 @@ class FixationCount(_OfAreas):
     """How many fixations an observer makes on each area in a viewing: the first ``most`` count.
 
     Attributes:
-        most: How many fixations on areas count in one viewing; public.
+        most: Fixations on areas that count in a viewing; public.
     """
 
     name: ClassVar[str] = "fixations"
     words: ClassVar[str] = "fixations in a viewing"
     needs_fixations: ClassVar[bool] = True
 
-    most: int = 12
+    most: int = setting(12, option="--most-fixations")
 
     def __post_init__(self) -> None:
         _whole(self.most, "most")
@@ -196,7 +197,7 @@ class _Within(_OfAreas):
     needs_fixations: ClassVar[bool] = True
     needs_stated: ClassVar[tuple[str, ...]] = ("start",)
 
-    within: float = 5.0
+    within: float = setting(5.0, metavar="SECONDS")
 
     def __post_init__(self) -> None:
         if isinstance(self.within, bool) or not (math.isfinite(self.within) and 0.001 <= self.within <= 86_400):
@@ -315,16 +316,16 @@ class VisitOrder(_OfOrder):
     """The share of observers who visit areas in each order, one after the other; the first ``most`` orders count.
 
     Attributes:
-        length: How many visits make an order: 1, 2 or 3.
-        most: How many different orders of one observer count, the earliest first; public.
+        length: Visits in an order: 1, 2 or 3.
+        most: Orders that count for a participant, the earliest first; public.
     """
 
     name: ClassVar[str] = "visit-order"
     words: ClassVar[str] = "share of observers"
     needs_fixations: ClassVar[bool] = True
 
-    length: int = 3
-    most: int = 4
+    length: int = setting(3, option="--order-length")
+    most: int = setting(4, option="--most-orders")
 
     def __post_init__(self) -> None:
         _whole(self.most, "most")

@@ -90,7 +90,7 @@ class Guide {
     byId("guide-body").replaceChildren(
       make("h3", { tabindex: "-1" }, "Your policy"),
       make("p", {}, "Save it, then run these two commands where you saved it:"),
-      make("pre", { tabindex: "0", "aria-label": "Commands" }, make("code", {}, "gazeveil live policy check policy.toml\ngazeveil serve policy.toml --create-ledger")),
+      make("pre", { tabindex: "0", "aria-label": "Commands" }, make("code", {}, "gazeveil policy check policy.toml\ngazeveil serve policy.toml --create-ledger")),
       make("pre", { tabindex: "0", "aria-label": "The policy file", id: "guide-toml" }, make("code", {}, this.toml)),
     );
     byId("guide-body").querySelector("h3").focus();

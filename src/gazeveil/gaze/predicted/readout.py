@@ -4,7 +4,7 @@
 
 What a picture's content adds to where gaze is anyway.
 
-Three small readouts, trained alike from different starts (``gazeveil judge experiment picture-model``), and averaged.
+Three small readouts, trained alike from different starts (``gazeveil lab experiment picture-model``), and averaged.
 They
 were trained beside a map of where gaze goes in the middle of each set's pictures, so that they need not know of it:
 that differs between studies, and the decoder finds it out from what was measured.

@@ -134,7 +134,7 @@ def read_user_study(path: Path) -> UserStudy:
             path,
             expected="a user study as TOML",
             found=str(error),
-            hint="gazeveil judge userstudy init FOLDER writes one",
+            hint="gazeveil lab userstudy init FOLDER writes one",
         ) from None
     top = Table(File(path, lines_of(text)), (), values)
     top.choice("format", (FORMAT,))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``gazeveil judge userstudy init`` writes: a study with Wilson's conditions, its policy, texts for consent."""
+"""What ``gazeveil lab userstudy init`` writes: a study with Wilson's conditions, its policy, texts for consent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 
 STUDY = """# A user study: what do mechanisms cost the participant who plays? Check every line.
-# gazeveil judge userstudy serve userstudy.toml     starts the gateway and the game
-# gazeveil judge userstudy play userstudy.toml      lets simulated participants play, before anyone comes
-# gazeveil judge userstudy report userstudy.toml    analyses what there is
+# gazeveil lab userstudy serve userstudy.toml     starts the gateway and the game
+# gazeveil lab userstudy play userstudy.toml      lets simulated participants play, before anyone comes
+# gazeveil lab userstudy report userstudy.toml    analyses what there is
 format = "gazeveil-user-study"
 version = 1
 name = "{name}"

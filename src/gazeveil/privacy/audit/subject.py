@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be audited: a mechanism, what it claims, and the neighbouring inputs to try it on.
 
-A mechanism enters the list of ``gazeveil judge audit`` with a decorator on a function that builds its subject::
+A mechanism enters the list of ``gazeveil lab audit`` with a decorator on a function that builds its subject::
 
     @auditable("acme-noise")
     def acme_noise(epsilon: float = 1.0) -> Subject:

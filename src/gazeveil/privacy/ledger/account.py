@@ -192,7 +192,7 @@ def named(dataset: str, person: str) -> str:
 
 def as_arguments(dataset: str, person: str) -> str:
     """Name an account on the command line."""
-    return shlex.join([dataset, "--person", person] if person else [dataset])
+    return shlex.join([dataset, "--participant", person] if person else [dataset])
 
 
 def in_letters(values: Mapping[str, Fraction], *, up: bool = True) -> str:

@@ -271,7 +271,7 @@ def prepare(
 
 def _pictures(study: Study, mechanism: AoiStatistics, areas: Areas) -> dict[str, Saliency]:
     """Return what declared pictures say, if shares of time are asked for."""
-    if not mechanism.follow_declared or all(each.name != DwellShare.name for each in mechanism.statistics):
+    if not mechanism.picture_prior or all(each.name != DwellShare.name for each in mechanism.statistics):
         return {}
     found = {name: said_of(study.stimulus(name)) for name, _ in areas}
     return {name: said for name, said in found.items() if said is not None}

@@ -221,7 +221,7 @@ def heatmap_forecast(task: Task) -> Forecast:
 def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
     name = one_stimulus(study, stimulus, "heatmap")
-    if mechanism.picture is None and mechanism.follow_declared:
+    if mechanism.picture is None and mechanism.picture_prior:
         mechanism = replace(mechanism, picture=said_of(study.stimulus(name)))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     found = HeatmapMeasurement(study, mechanism, name)

@@ -211,7 +211,7 @@ def _said(study: Study, mechanism: PrivateHeatmaps, names: tuple[str, ...]) -> d
         raise OptionError(f"there are pictures for stimuli that are not released: {a_few(unknown)}")
     if mechanism.mean_only or len(names) > MOST_SEPARATELY:
         return {}
-    if mechanism.follow_declared:
+    if mechanism.picture_prior:
         found = {name: said_of(study.stimulus(name)) for name in names if name not in given}
         given |= {name: said for name, said in found.items() if said is not None}
     return given

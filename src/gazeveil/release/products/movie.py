@@ -93,7 +93,7 @@ class MovieMeasurement(OneStimulus):
 
     def alternatives(self) -> tuple[str, ...]:
         """Say that there is the mean over time."""
-        return ("longer bins (--bin)", "one heatmap of the whole time")
+        return ("longer bins (--bin-seconds)", "one heatmap of the whole time")
 
     def method(self) -> Method:
         """Return how the maps protect."""
@@ -220,7 +220,7 @@ def prepare(study: Study, mechanism: HeatmapMovie, stimulus: str | None = None, 
     if not (math.isfinite(speed) and speed > 0):
         raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
     name = one_stimulus(study, stimulus, "movie")
-    if not mechanism.pictures and mechanism.follow_declared:
+    if not mechanism.pictures and mechanism.picture_prior:
         mechanism = replace(mechanism, pictures=_said(study.stimulus(name), mechanism))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     found = MovieMeasurement(study, mechanism, name, speed)

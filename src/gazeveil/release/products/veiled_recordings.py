@@ -132,7 +132,7 @@ class VeiledMeasurement(Measurement):
             {"screen": screen.to_dict(), "mechanism": each.to_dict(), "guarantee": each.guarantee.to_dict()}
             for screen, each in self.on_screens.items()
         ]
-        return {"mechanism": self.product, "eyes": self.mechanism.eyes, "format": self.to, "screens": screens}
+        return {"mechanism": "veiled-recordings", "eyes": self.mechanism.eyes, "format": self.to, "screens": screens}
 
     def method(self) -> Method:
         """Return how the recordings are protected."""

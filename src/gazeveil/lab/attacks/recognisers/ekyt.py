@@ -35,7 +35,7 @@ class Ekyt(Recogniser):
     """Eye Know You Too (Lohr and Komogortsev 2022), judged window by window (Wilson 2024, section 3.3).
 
     Attributes:
-        model: A model file of ``gazeveil attack train ekyt``; without, the one that comes with the package.
+        model: A model file of ``gazeveil lab attack train ekyt``; without, the one that comes with the package.
         seconds: Length of a window.
         step: Seconds from one window to the next.
         device: Where the network runs: ``cpu`` or ``cuda``.
@@ -92,7 +92,7 @@ class Ekyt(Recogniser):
         if not SHIPPED.exists():
             raise InputError(
                 "no EKYT model comes with this installation",
-                hint="train one with `gazeveil attack train ekyt --out model.npz`, and give it",
+                hint="train one with `gazeveil lab attack train ekyt --out model.npz`, and give it",
             )
         return SHIPPED
 

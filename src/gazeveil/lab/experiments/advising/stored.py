@@ -15,7 +15,7 @@ from gazeveil.errors import FileFormatError
 from gazeveil.lab.experiments.grid.stored import PACKAGED, measured
 
 EARLIER: Final = Path(__file__).with_name("earlier.json")
-"""Attacks of `gazeveil judge experiment membership` and `attributes`, as on the page about other attacks."""
+"""Attacks of `gazeveil lab experiment membership` and `attributes`, as on the page about other attacks."""
 
 COLUMNS: Final[dict[str, Any]] = {
     **dict.fromkeys(

@@ -152,7 +152,7 @@ def _at_chance(attack: Success | None) -> bool:
 def _recommended(found: Advice, name: str, use: Use) -> Advice:
     how = "Give apps gaze through the gateway" if use is Use.LIVE else "Publish veiled recordings"
     commands = {
-        Use.LIVE: ("gazeveil live policy example policy.toml",
+        Use.LIVE: ("gazeveil policy example policy.toml",
                    f"set preset = \"{name}\" for the app in policy.toml",
                    "gazeveil serve policy.toml"),
         Use.DATASET: (f"gazeveil veil gaze --preset {name} --study study.toml --out release",),

@@ -53,10 +53,10 @@ class Looked:
 
 
 def run_demo(
-    out: Path, *, observers: int = 24, stimuli: int = 6, sessions: int = 2, seed: int = 1, tell: Tell
+    out: Path, *, participants: int = 24, stimuli: int = 6, sessions: int = 2, seed: int = 1, tell: Tell
 ) -> dict[str, Any]:
     """Simulate, write the corpus, read it back, find events, draw, and write ``report.html``."""
-    study = SimulatedStudy(observers=observers, stimuli=stimuli, sessions=sessions, seed=seed)
+    study = SimulatedStudy(observers=participants, stimuli=stimuli, sessions=sessions, seed=seed)
     steps = 2 * len(study) + 5
     write_corpus(_counted(study.recordings(), tell, 0, steps), out / "study")
     looked = _look(_counted(Corpus.open(out / "study").recordings(), tell, len(study), steps))
@@ -64,7 +64,7 @@ def run_demo(
     sections = [
         private_section(Corpus.open(out / "study"), scene.name, scene.picture(PICTURE_WIDTH, _picture_height(study))),
         _who(looked),
-        feature_section(observers),
+        feature_section(participants),
         veil_section(seed),
         live_section(),
         _about(study, looked),
@@ -77,12 +77,12 @@ def run_demo(
     report.write_report(
         target,
         "A simulated study, with differential privacy",
-        f"{observers} simulated participants looked at {stimuli} images. Nobody was recorded.",
+        f"{participants} simulated participants looked at {stimuli} images. Nobody was recorded.",
         sections,
     )
     tell(steps, steps)
     return {
-        "observers": observers,
+        "participants": participants,
         "stimuli": stimuli,
         "sessions": sessions,
         "seed": seed,

@@ -82,7 +82,7 @@ def read_table(path: Path) -> pl.DataFrame:
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
         raise InputError(
-            f"there is no {file}", hint="name the folder of a run: gazeveil judge experiment run grid.toml --out …"
+            f"there is no {file}", hint="name the folder of a run: gazeveil lab experiment run grid.toml --out …"
         )
     try:
         table = pl.read_parquet(file)

@@ -4,7 +4,7 @@
 
 The sets are those of the picture model (`gazeveil.lab.experiments.picture_model.pictures`): a folder for each, with
 ``images`` and ``fixations.csv``; of pictures in ``held_out.txt`` nothing is seen. Coordinates are parts of the picture.
-What models say of pictures that they never saw comes from files that `gazeveil judge experiment picture-model --maps`
+What models say of pictures that they never saw comes from files that `gazeveil lab experiment picture-model --maps`
 writes.
 """
 

@@ -33,7 +33,7 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
     epsilons = (0.01, 0.1, 1.0) if quick else EPSILONS
     found = run(people=people, seconds=seconds, runs=1, every=every, epsilons=epsilons, learners=())
     about = f"simulated: {people} readers of three documents, {seconds:g} s each"
-    command = f"gazeveil judge reproduce bozkir --people {people} --seconds {seconds:g} --every {every} --runs 1"
+    command = f"gazeveil lab reproduce bozkir --participants {people} --seconds {seconds:g} --every {every} --repeats 1"
     voted, single = (_Told(found, people * 3, votes) for votes in (True, False))
     return [
         Finding("bozkir-1", PAPER, "Figure 1: correlation of a feature over time, and of its differences", about,

@@ -45,7 +45,7 @@ def measure_scanpaths(data: Path | None, *, quick: bool) -> list[Finding]:
     ]
     about = "; ".join(one.title for one in found)
     picture = {"Similarity, linkage and outliers": _plots.drawn(found)}
-    command = "gazeveil judge reproduce all --only kaleido-10,kaleido-11"
+    command = "gazeveil lab reproduce all --only kaleido-10,kaleido-11"
     return [
         Finding(
             "kaleido-10",
@@ -175,7 +175,7 @@ def measure_traits(data: Path | None, *, quick: bool) -> list[Finding]:
                 "This attacker is the paper's and not the strongest: recognisers of tables 2 and 3 of Wilson et al. "
                 "identify more. Behind any mechanism, guessing here is no sign of protection.",
             ),
-            "gazeveil judge reproduce all --only kaleido-12",
+            "gazeveil lab reproduce all --only kaleido-12",
         )
     ]
 

@@ -98,7 +98,7 @@ def _finding(
         ),
         {"Over the guarantee": _plots.over_the_promise(points, figure, shown)},
         (_NOTE, *((plane,) if plane else ())),
-        "gazeveil judge reproduce " + (f"kaleido --figure {figure}" if not only else "all --only kaleido-14"),
+        "gazeveil lab reproduce " + (f"kaleido --figure {figure}" if not only else "all --only kaleido-14"),
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def measure_table_1(data: Path | None, *, quick: bool) -> list[Finding]:
             ),
             ("whose", "set", "stimuli", "participants", "Hz", "seconds"),
             tuple(rows),
-            command="gazeveil judge reproduce all --only kaleido-table-1",
+            command="gazeveil lab reproduce all --only kaleido-table-1",
         )
     ]  # fmt: skip
 
@@ -116,7 +116,7 @@ def measure_costs(data: Path | None, *, quick: bool) -> list[Finding]:
                     *((f"regions, {name}", times, 1e3 * _REGIONS_S) for name, times in found.items()),
                 )
             ),
-            command="gazeveil judge reproduce all --only kaleido-9",
+            command="gazeveil lab reproduce all --only kaleido-9",
         )
     ]  # fmt: skip
 

@@ -66,7 +66,7 @@ def _figure_2(levels: Sequence[NoiseLevel]) -> Finding:
             "The published formula keeps its guarantee on large maps although its proof is wrong (L1, L2), and breaks "
             "it on very small ones (L3). The corrected noise is the least that is enough.",
         ),
-        "gazeveil judge reproduce liu",
+        "gazeveil lab reproduce liu",
     )
 
 
@@ -115,7 +115,7 @@ def _figure_3(rows: Sequence[Quality], people: figures.Gaze, *, quick: bool) -> 
             "Blur, negative cells and the scale of CC and MSE are ours: the paper leaves them open (L10).",
             *(("The map has 16 times fewer cells than the paper's in this quick run.",) if quick else ()),
         ),
-        "gazeveil judge reproduce liu --repeats 100",
+        "gazeveil lab reproduce liu --repeats 100",
     )
 
 

@@ -77,7 +77,7 @@ def measure_table_2(data: Path | None, *, quick: bool) -> list[Finding]:
                 for row in rows
             ),
             notes=(f"They differ from the paper's: {told['differs']}.",),
-            command="gazeveil judge reproduce wilson --table 2",
+            command="gazeveil lab reproduce wilson --table 2",
         )
     ]  # fmt: skip
 
@@ -116,7 +116,7 @@ def measure_table_3(data: Path | None, *, quick: bool) -> list[Finding]:
                 "The network that learns from exemplars is not described in full (W9); ours is trained on half of the "
                 "participants. Smoothing is undone exactly by `inverse-smoothing` (W3), which the paper did not try.",
             ),
-            command="gazeveil judge reproduce wilson --table 3",
+            command="gazeveil lab reproduce wilson --table 3",
         )
     ]  # fmt: skip
 
@@ -181,7 +181,7 @@ def measure_table_5(data: Path | None, *, quick: bool) -> list[Finding]:
                  row["paper_memory_mb"] or "–", row["paper_fps"] or "–")
                 for name, row in rows.items()
             ),
-            command="gazeveil judge reproduce wilson --table 5",
+            command="gazeveil lab reproduce wilson --table 5",
         )
     ]  # fmt: skip
 
@@ -216,7 +216,7 @@ def measure_figure_2(data: Path | None, *, quick: bool) -> list[Finding]:
                 f"They differ from the paper's: {about['differs']}.",
                 "The spatial mechanism as published moves gaze by half a cell (W4), which costs hits.",
             ),
-            "gazeveil judge reproduce wilson --figure 2",
+            "gazeveil lab reproduce wilson --figure 2",
         )
     ]
 

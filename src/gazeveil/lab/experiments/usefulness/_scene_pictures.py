@@ -40,7 +40,7 @@ def from_pictures(folder: Path, names: Iterable[str]) -> dict[str, Saliency]:
 def from_maps(path: Path, names: Iterable[str]) -> tuple[dict[str, Saliency], dict[str, str]]:
     """Return what predicted maps say for those of the scenes that have one, and the categories that scenes are of.
 
-    The file holds a map for each scene's name, perhaps with its file's ending, as `gazeveil judge experiment
+    The file holds a map for each scene's name, perhaps with its file's ending, as `gazeveil lab experiment
     picture-model --maps` writes them. Two more arrays, ``ids`` and ``label``, may say what category each scene is of.
 
     Raises:

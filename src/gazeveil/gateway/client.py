@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How commands talk to a running gateway: its address, token and certificate are in the policy.
+"""Ask a running gateway: its address, token and certificate are in its policy.
 
 Where the gateway is encrypted, it must prove who it is before the token is sent: by the very certificate that the
 policy names, by the certificate's fingerprint, or by a certificate authority.
@@ -15,26 +15,12 @@ import json
 import re
 import ssl
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GazeveilError, InputError, OptionError
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import ControlSetting
-
-PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The gateway's policy, a TOML file.")]
-Authority = Annotated[
-    Path | None,
-    typer.Option("--ca", envvar="GAZEVEIL_CONTROL_CA", help="Trust gateways that this authority (PEM) vouches for."),
-]
-Fingerprint = Annotated[
-    str,
-    typer.Option(
-        "--fingerprint", envvar="GAZEVEIL_CONTROL_FINGERPRINT", help="Trust the certificate with this SHA-256."
-    ),
-]
 
 _TIMEOUT_S = 10
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (where a gateway listens that is asked on loopback)
@@ -69,7 +55,7 @@ def ask(
         Refused: If it says no.
         InputError: If the token or a certificate cannot be read.
     """
-    from gazeveil.gateway.policy import read_control
+    from gazeveil.gateway.policy import read_control  # noqa: PLC0415  (--help of a command that asks is fast)
 
     control = read_control(policy)
     try:
@@ -99,14 +85,6 @@ def ask(
     if answer.status != http.client.OK:
         raise Refused(str(told.get("message", "refused")), hint=str(told.get("hint", "")))
     return dict(told)
-
-
-def print_shut(told: dict[str, Any]) -> None:
-    """Say before anything else that the gateway is shut, if it is."""
-    from gazeveil.gateway._hub_status import LATCH_HINT
-
-    if told.get("latched"):
-        print(f"SHUT: {told['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")
 
 
 _HOW_TO_TRUST = "name its certificate in the policy's control_tls, or use --ca or --fingerprint"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge audit``: does a mechanism keep what it claims?"""
+"""``gazeveil lab audit``: does a mechanism keep what it claims?"""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text
+from gazeveil.terminal import NamesOf
+from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from gazeveil.privacy.audit.result import AuditResult, Finding
@@ -28,7 +28,7 @@ PACKAGES = ("aggregate", "features", "samples", "gateway", "lab")
 
 
 @app.command(
-    epilog="Example: `gazeveil judge audit half-scale-laplace --trials 100000` or `gazeveil judge audit --list`. "
+    epilog="Example: `gazeveil lab audit half-scale-laplace --trials 100000` or `gazeveil lab audit --list`. "
     "Exit code 1 means that the claim is violated."
 )
 def audit(
@@ -36,7 +36,10 @@ def audit(
     trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the bounds.")] = 0.99,
     method: Annotated[
-        str, typer.Option("--method", help="How ε is bounded; auto is exact where that is possible.")
+        str,
+        typer.Option(
+            "--method", metavar=NamesOf("audit method"), help="How ε is bounded; auto is exact where that is possible."
+        ),
     ] = "auto",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the subject; repeatable.")

@@ -15,19 +15,20 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._filled import option, taking
-from gazeveil.cli._output import AsJson, print_json, print_line, progress, show_preview
-from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
+from gazeveil.cli._program import settings
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, option, settable, sizes_of, taking
+from gazeveil.terminal.printing import AsJson, print_json, print_line, progress, show_preview
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,16 +52,10 @@ LedgerAt = Annotated[
 ]
 Account = Annotated[
     str,
-    typer.Option("--account", "--dataset", help="The data set's name in the ledger.", rich_help_panel=_PAYING),
+    typer.Option("--account", help="The data set's name in the ledger.", rich_help_panel=_PAYING),
 ]
 NoLedger = Annotated[
     bool, typer.Option("--no-ledger", help="Keep no account of this release.", rich_help_panel=_PAYING)
-]
-
-
-Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The total ε: {IN_SHORT}.")]
-Delta = Annotated[
-    str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
 ]
 
 
@@ -74,7 +69,7 @@ class _Options:
     ] = None
     participants: Annotated[
         int | None,
-        option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
+        option("--participants", text="Number of participants, if that is public.", panel=_FACTS),
     ] = None
     neighbours: Annotated[
         Neighbours,
@@ -92,7 +87,7 @@ class _Options:
         bool, option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
     ] = False
     anyway: Annotated[
-        bool, option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
+        bool, option("--anyway", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
     ] = False
     engine: Annotated[str, option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local"
     seed: Annotated[
@@ -257,6 +252,11 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
     for name, path in kept.items():
         if path == place or place in path.parents:
             raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
+
+
+def sets(product: str, panels: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
+    """Give a command what users set of a product's mechanism as options, and hand them over as ``settings``."""
+    return settable("settings", settings(product).values(), panels=panels, more=f": {IN_SHORT}")
 
 
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:

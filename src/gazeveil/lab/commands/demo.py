@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, progress
+from gazeveil.terminal.printing import AsJson, command_app, print_json, progress
 
 app = command_app()
 
@@ -18,8 +18,8 @@ app = command_app()
 @app.command(epilog="Example: `gazeveil demo --out demo`, then open demo/report.html")
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the study and the report.")] = Path("demo"),
-    observers: Annotated[int, typer.Option("--observers", help="How many participants.")] = 24,
-    stimuli: Annotated[int, typer.Option("--stimuli", help="How many images they see.")] = 6,
+    participants: Annotated[int, typer.Option("--participants", help="How many participants.")] = 24,
+    stimuli: Annotated[int, typer.Option("--stimuli", help="How many pictures they see.")] = 6,
     sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same report.")] = 1,
     as_json: AsJson = False,
@@ -28,12 +28,12 @@ def demo(
     from gazeveil.lab.experiments.demo.run import run_demo
 
     with progress("demo", quiet=as_json) as tell:
-        result = run_demo(out, observers=observers, stimuli=stimuli, sessions=sessions, seed=seed, tell=tell)
+        result = run_demo(out, participants=participants, stimuli=stimuli, sessions=sessions, seed=seed, tell=tell)
     if as_json:
         print_json(result)
         return
     print(
-        f"{result['observers']} simulated participants, {result['recordings']} recordings, "
+        f"{result['participants']} simulated participants, {result['recordings']} recordings, "
         f"{result['samples']:,} samples"
     )
     print(

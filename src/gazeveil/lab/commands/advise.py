@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, progress
 from gazeveil.lab.experiments.advising.advice import Harm, Use
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, progress
 
 app = command_app()
 

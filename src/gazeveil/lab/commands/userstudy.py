@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil judge userstudy``: what does privacy cost participants?"""
+"""``gazeveil lab userstudy``: what does privacy cost participants?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table
 from gazeveil.errors import OptionError
+from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,7 @@ def userstudy() -> None:
     """Run user studies of mechanisms: a game, forms, simulated players, tests, power."""
 
 
-@app.command("power", epilog="Example: `gazeveil judge userstudy power --participants 18 --conditions 6`")
+@app.command("power", epilog="Example: `gazeveil lab userstudy power --participants 18 --conditions 6`")
 def userstudy_power(
     participants: Annotated[int | None, typer.Option("--participants", min=2, help="Number of participants.")] = None,
     difference: Annotated[
@@ -85,7 +85,7 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Where the game is served; 0 for any.")]
 
 
-@app.command("init", epilog="Example: `gazeveil judge userstudy init my-study`")
+@app.command("init", epilog="Example: `gazeveil lab userstudy init my-study`")
 def userstudy_init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the files.")],
     name: Annotated[str, typer.Option("--name", help="What the study is called.")] = "Gaze game",
@@ -103,10 +103,10 @@ def userstudy_init(
         return
     for file in files:
         print_line("wrote", file)
-    print_line("next", f"read them, then: gazeveil judge userstudy serve {folder / 'userstudy.toml'}")
+    print_line("next", f"read them, then: gazeveil lab userstudy serve {folder / 'userstudy.toml'}")
 
 
-@app.command("serve", epilog="Example: `gazeveil judge userstudy serve my-study/userstudy.toml`")
+@app.command("serve", epilog="Example: `gazeveil lab userstudy serve my-study/userstudy.toml`")
 def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False) -> None:
     """Run the study: the gateway, and the game for participants, until Ctrl-C."""
     import asyncio
@@ -128,7 +128,7 @@ def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False
     asyncio.run(serve())
 
 
-@app.command("play", epilog="Example: `gazeveil judge userstudy play my-study/userstudy.toml --participants 2`")
+@app.command("play", epilog="Example: `gazeveil lab userstudy play my-study/userstudy.toml --participants 2`")
 def userstudy_play(
     study: StudyFile,
     participants: Annotated[int, typer.Option("--participants", min=1, max=500, help="How many.")] = 2,
@@ -161,7 +161,7 @@ def userstudy_play(
     if as_json:
         print_json({"played": labels})
     else:
-        print_line("next", f"gazeveil judge userstudy report {study} --out report")
+        print_line("next", f"gazeveil lab userstudy report {study} --out report")
 
 
 def _quiet(words: str) -> None:
@@ -173,7 +173,7 @@ def _say(words: str) -> None:
 
 
 def _turning(policy: Path) -> Callable[[str, str], None]:
-    from gazeveil.cli._control import ask
+    from gazeveil.gateway.client import ask
 
     def turn(app_name: str, level: str) -> None:
         ask(policy, "POST", f"/v1/apps/{app_name}/knob", {"preset": level})
@@ -193,7 +193,7 @@ def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
     return measures_of(sessions, identified(found, sessions)), overview_of(found, sessions)
 
 
-@app.command("gaze", epilog="Example: `gazeveil judge userstudy gaze my-study/userstudy.toml --out gaze`")
+@app.command("gaze", epilog="Example: `gazeveil lab userstudy gaze my-study/userstudy.toml --out gaze`")
 def userstudy_gaze(
     study: StudyFile,
     out: Annotated[Path, typer.Option("--out", help="Folder of the corpus; its study file lies beside it.")],
@@ -213,7 +213,7 @@ def userstudy_gaze(
     print_line("private", "this is gaze as the game got it; publish releases of it, not the corpus")
 
 
-@app.command("report", epilog="Example: `gazeveil judge userstudy report measures.csv --out report`")
+@app.command("report", epilog="Example: `gazeveil lab userstudy report measures.csv --out report`")
 def userstudy_report(
     measures: Annotated[
         Path, typer.Argument(metavar="STUDY", help="The study file; or a tidy CSV or Parquet, a row for each number.")

@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The program as a list of commands that are imported when they run, how help writes values, what a typo meant.
+
+Help imports nothing of what it names: first sentences of commands, names that options take, and what users set of
+mechanisms are in ``catalogue.json``, which ``python -m tools.generate`` writes. How help writes the value of an option
+is its own ``metavar``, or in the table below, or its type decides.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from gazeveil.terminal import NamesOf
+
+if TYPE_CHECKING:
+    from gazeveil.options import Setting
+
+PANELS: Final = {
+    "Data": ("study", "info", "convert", "simulate", "events", "scene"),
+    "Release": ("plan", "heatmap", "heatmaps", "movie", "aoi", "features", "veil", "ledger", "verify"),
+    "Live": ("serve", "policy", "apps", "budget", "page", "track"),
+    "Judge": ("advise", "lab"),
+    "Tools": ("demo", "doctor", "calibrate", "completion"),
+}
+"""What the first screen lists. NAME is a file ``gazeveil/cli/NAME.py`` with a ``typer.Typer`` called ``app``."""
+LAB: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
+"""Commands of the group ``lab``: files in ``gazeveil/lab/commands``."""
+OF_THE_LAB: Final = ("advise", "demo")
+"""Commands of the first screen whose files are there too."""
+
+_CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8"))
+_WRITTEN: Final = {
+    "SECONDS": "--bin-seconds --duration --every --hide-seconds --limit --seconds --step --window --within",
+    "MINUTES": "--minutes",
+    "DEGREES": "--blur-deg --cell-deg",
+    "MM": "--distance-mm",
+    "HZ": "--rate",
+    "LENGTH": "--radius",
+    "FOLDER": "--data --frames --pictures",
+    "FILE": "--against --areas --ca --compare --contents --design --groups --keep --key --log --maps --model "
+    "--picture --plot --prior --recipe --replay --saliency --sign --table --weights --with",
+    "PATH": "--out --release",
+    "POLICY": "--to",
+    "LEDGER": "--ledger",
+    "DATE": "--date",
+    "CHARACTER": "--decimal --delimiter",
+    "HOST:PORT": "--listen",
+    "NUMBERS": "--epsilons",
+    "NAMES": "--allow --attacks --baselines --experiment --features --methods --only --presets --products "
+    "--recognisers --sets --veils --without",
+    "NAME": "--account --as-user --attack --detector --device --engine --finder --format --from --group --id "
+    "--mechanism --method --name --observer --order --participant --preset --product --protocol --recogniser "
+    "--session --stimulus --strategy --target --task --tracker --trial",
+}
+_OUT: Final = {
+    "FILE": "attack train ekyt, events, experiment heatmap-decoder, experiment leaderboard, experiment picture-model, "
+    "features declare, features design, features extract, ledger export, study check",
+    "FOLDER": "demo, experiment attributes, experiment features, experiment geometry, experiment heatmap, "
+    "experiment membership, experiment baselines, experiment reconstruction, experiment run, experiment scanpaths, "
+    "reproduce all, reproduce bozkir, reproduce kaleido, reproduce liu, reproduce wilson, userstudy gaze, "
+    "userstudy report",
+}
+"""What --out is; elsewhere it may be either."""
+_BY_COMMAND: Final = {f"{command} --out": word for word, commands in _OUT.items() for command in commands.split(", ")}
+_BY_COMMAND["reproduce wilson --table"] = "NUMBER"
+_BY_OPTION: Final = {option: word for word, options in _WRITTEN.items() for option in options.split()}
+_ARGUMENTS: Final = {"inputs": "GAZE", "results": "RESULT", "first": "RUN", "second": "RUN"}
+_AS_METAVAR = 30
+"""How many letters of choices still stand in the place of a value; more of them go into the sentence."""
+
+
+def write_types(command: Any, typed: str) -> None:
+    """Make a command's help, and that of all commands below it, write values in plain words."""
+    for name, inner in getattr(command, "commands", {}).items():
+        write_types(inner, f"{typed} {name}")
+    own = command.get_params
+
+    @functools.wraps(own)
+    def get_params(ctx: Any) -> Any:
+        return written(own(ctx), typed)
+
+    command.get_params = get_params
+
+
+def written(parameters: Iterable[Any], typed: str = "") -> Any:
+    """Write the values of parameters in plain words; the option --help is among them."""
+    parameters = list(parameters)
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            _write_argument(parameter)
+        elif parameter.is_flag:
+            parameter.metavar = ""
+            if parameter.default is None:  # --help; typer imports much to make a truth value of None
+                parameter.default = False
+        else:
+            _write_option(parameter, typed)
+    return parameters
+
+
+def _write_argument(argument: Any) -> None:
+    word = (argument.metavar or _ARGUMENTS.get(argument.name, argument.name.upper())).strip("[]")
+    many = "..." if argument.nargs != 1 else ""
+    argument.metavar = word
+    argument.get_usage_pieces = lambda ctx: [word + many if argument.required else f"[{word}]{many}"]
+    argument.display_type_rich = lambda ctx: ""
+
+
+def _write_option(option: Any, typed: str) -> None:
+    named = isinstance(option.metavar, NamesOf)
+    choices = tuple(_CATALOGUE["names"][option.metavar]) if named else _choices_of(option)
+    if choices and (named or option.metavar is None):
+        listed = "|".join(choices)
+        option.metavar = listed if len(listed) <= _AS_METAVAR else "NAME"
+        if option.metavar == "NAME":
+            option.help = f"{option.help} One of: {', '.join(choices)}."
+        option._custom_shell_complete = lambda ctx, parameter, begun: [
+            name for name in choices if name.startswith(begun)
+        ]
+    elif option.metavar is None:
+        first = option.opts[0]
+        option.metavar = _BY_COMMAND.get(f"{typed} {first}") or _BY_OPTION.get(first) or _by_type(option)
+
+
+def _choices_of(option: Any) -> tuple[str, ...]:
+    """Return the members of an enumeration, as typer keeps them in its newer and its older versions."""
+    kind = getattr(option, "type_descriptor", None) or option.type
+    return tuple(str(getattr(choice, "value", choice)) for choice in getattr(kind, "choices", None) or ())
+
+
+def _by_type(option: Any) -> str:
+    kind = getattr(option, "type_descriptor", None)
+    name = str(option.type.name if kind is None else kind.annotation)
+    if "int" in name or "float" in name:
+        return "NUMBER"
+    return "PATH" if "path" in name.lower() else "TEXT"
+
+
+def settings(product: str) -> dict[str, Setting]:
+    """Return what users set of the mechanisms of a product, by option."""
+    from gazeveil.options import Setting
+
+    return {each["option"]: Setting(**each) for each in _CATALOGUE["settings"][product]}
+
+
+UsageError: Any = typer.BadParameter.__bases__[0]
+"""What a wrong command line raises: click's, or typer's own copy of it in newer versions."""
+COMPLETION_VARIABLE = "_GAZEVEIL_COMPLETE"
+
+
+def load(name: str) -> Any:
+    """Import a command's file and return the command."""
+    place = "gazeveil.lab.commands" if name in (*LAB, *OF_THE_LAB) else "gazeveil.cli"
+    command = typer.main.get_command(importlib.import_module(f"{place}.{name}").app)
+    command.name = name
+    write_types(command, name)
+    return command
+
+
+class Later(TyperCommand):
+    """A command as it is listed. It becomes the command itself when it is given arguments, or asked to load."""
+
+    def __init__(self, name: str, panel: str | None = None) -> None:
+        super().__init__(name, help=_CATALOGUE["words"][name], rich_help_panel=panel)
+
+    def load(self) -> Any:
+        """Import the command's file and return the command."""
+        return load(str(self.name))
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Hand over to the command."""
+        return self.load().make_context(info_name, args, parent=parent, **extra)
+
+
+class LabGroup(TyperGroup):
+    """The commands of the lab."""
+
+    def __init__(self, panel: str) -> None:
+        listed: dict[str, Any] = {name: Later(name) for name in LAB}
+        about = "Attack mechanisms, test their guarantees, and measure what they cost."
+        super().__init__(name="lab", help=about, commands=listed, no_args_is_help=True, rich_help_panel=panel)
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options: --help."""
+        return written(super().get_params(ctx))
+
+
+class Program(TyperGroup):
+    """All commands, in panels."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {
+            name: LabGroup(title) if name == "lab" else Later(name, title)
+            for title, names in PANELS.items()
+            for name in names
+        }
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the program's own options."""
+        return written(super().get_params(ctx))
+
+    def _main_shell_completion(self, ctx_args: Any, prog_name: str, complete_var: str | None = None) -> None:
+        if COMPLETION_VARIABLE in os.environ:  # a shell asks
+            from typer._completion_classes import completion_init
+
+            completion_init()
+        super()._main_shell_completion(ctx_args, prog_name, complete_var)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the program's own options."""
+        with _meant():
+            return super().make_context(info_name, args, parent=parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was typed."""
+        with _meant():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _meant() -> Iterator[None]:
+    """Say which option was probably meant, in the words that are used for commands and other names."""
+    try:
+        yield
+    except UsageError as wrong:
+        option, close = getattr(wrong, "option_name", None), getattr(wrong, "possibilities", None)
+        if close:
+            wrong.possibilities = None
+        if close and option:
+            wrong.message = f"No such option: {option}. Did you mean {close[0]}?"
+        raise
