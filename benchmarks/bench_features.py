@@ -18,13 +18,11 @@ import numpy as np
 
 from benchmarks.harness import Row, race
 from gazeveil import Recording
+from gazeveil.arrays import FloatArray
 from gazeveil.features.bins import extract_bins
-from gazeveil.features.extract import extract
-from gazeveil.features.eye_events import EventRules, EyeEvents, find_events
-from gazeveil.features.wordbook import letters
+from gazeveil.features.extraction import EventRules, EyeEvents, extract, find_events, letters
 from gazeveil.simulate.reading import DOCUMENTS, GLASSES, ReadingStudy, read
 from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.types import FloatArray
 
 PEER_WINDOWS = 120
 WINDOW, RATE_FLOOR = 30.0, 1_000_000.0

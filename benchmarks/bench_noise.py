@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Row, race, seconds
 from gazeveil.noise import NoiseSource, add_gaussian, gaussian, planar_laplace
-from gazeveil.noise import _refine_kernels as refine_kernels
-from gazeveil.noise._table_kernels import walk
-from gazeveil.noise.tables import GAUSSIAN, Table, table
+from gazeveil.noise import sampling_kernels as refine_kernels
+from gazeveil.noise.exact_rounding import GAUSSIAN, Table, table
+from gazeveil.noise.sampling_kernels import walk
 
 CELLS = 1_764_000
 OPENDP_CELLS = 5_000

@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 from benchmarks.harness import Row, busy, seconds
 from benchmarks.peers.environment import AbsentError, python_with, run_script, versions
 from gazeveil import Corpus, Recording, screen, write_corpus
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap
-from gazeveil.aggregate.render import render
 from gazeveil.engines import engine_at
 from gazeveil.release.study import Study
 

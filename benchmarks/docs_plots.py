@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, png
+from gazeveil.display import BLUE, GREY, ORANGE, canvas, png
 
 _LONGEST = 60
 _INCHES_A_ROW = 0.17

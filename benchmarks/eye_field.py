@@ -15,13 +15,13 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.datasets.folder import find_data
 from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import EYE_FIELD, Sphere
 from gazeveil.simulate import SimulatedStudy
-from gazeveil.types import FloatArray
 
 FIELDS: Final = ((360.0, 180.0), EYE_FIELD, (100.0, 80.0), (60.0, 60.0), (50.0, 50.0))
 PRESETS: Final = ("lphu", "mpmu", "hplu")

@@ -20,15 +20,14 @@ import numpy as np
 from PIL import Image
 
 import gazeveil
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.maps import CountMap
-from gazeveil.aggregate.render import render
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, GREY, canvas, png
 from gazeveil.engines import engine_at
 from gazeveil.lab.utility.maps import correlation
-from gazeveil.pictures import BLUE, GREY, canvas, png
 from gazeveil.release.heatmap_files import enlarged
 from gazeveil.simulate import SimulatedStudy
-from gazeveil.types import FloatArray
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SEED, SECONDS, DELTA = 1, 5.0, "1e-5"

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.features.eye_events import EyeEvents
-from gazeveil.features.wordbook import letters
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.features.extraction import EyeEvents, letters
 
 
 def one_window(events: EyeEvents, start: float, window: float, large_from: float) -> FloatArray:

@@ -19,10 +19,10 @@ from typing import Any
 import polars as pl
 
 from benchmarks.harness import RESULTS
+from gazeveil.display import COLOURS, canvas, png
 from gazeveil.lab.experiments.grid._plots import trade_off
 from gazeveil.lab.experiments.grid.standing import standings
 from gazeveil.lab.experiments.grid.stored import measured
-from gazeveil.pictures import COLOURS, canvas, png
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "results.md"

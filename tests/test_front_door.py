@@ -22,7 +22,7 @@ import gazeveil
 from gazeveil import Participants, PrivateHeatmap, Recording, Recordings, Stimulus, Study
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.errors import OptionError
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
 from gazeveil.features.participant_series import RawGaze
 from gazeveil.features.settings import extract_one
 from gazeveil.gaze.aoi import Rectangle

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gazeveil.pictures import COLOURS, break_titles, canvas, legend_below, look, png
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.display import COLOURS, break_titles, canvas, legend_below, look, png
 
 # What is seen of linear red, green and blue without one kind of cones (Machado et al. 2009, severity 1).
 SEEN = {

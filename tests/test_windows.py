@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import gazeveil
-from gazeveil import _locks
+from gazeveil import process
 from gazeveil.errors import InputError
 from gazeveil.files import is_device
 from gazeveil.gaze.corpus import Corpus
@@ -59,20 +59,20 @@ def test_one_at_a_time_holds_a_lock_and_the_file_can_be_read_meanwhile(
     windows: FakeMsvcrt | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if windows is not None:
-        monkeypatch.setattr(_locks, "_windows", windows)
+        monkeypatch.setattr(process, "_windows", windows)
     path = tmp_path / "held"
     path.write_bytes(b"content")
     first, second = (os.open(path, os.O_RDWR) for _ in range(2))
     try:
-        _locks.lock(first)
-        assert not _locks.try_lock(second)
+        process.lock(first)
+        assert not process.try_lock(second)
         assert path.read_bytes() == b"content"
         if windows is not None:
             assert all(at > 1 << 30 for _, at in windows.holders), "behind everything that a file holds"
-        _locks.unlock(first)
-        assert _locks.try_lock(second)
-        assert not _locks.try_lock(first)
-        _locks.unlock(second)
+        process.unlock(first)
+        assert process.try_lock(second)
+        assert not process.try_lock(first)
+        process.unlock(second)
     finally:
         os.close(first)
         os.close(second)
@@ -85,9 +85,9 @@ def test_what_cannot_be_locked_at_all_is_told_and_not_waited_for(
     def broken(*_: object) -> None:
         raise OSError(errno.ENOLCK, "no locks on this disk")
 
-    monkeypatch.setattr(_locks, "_windows", SimpleNamespace(LK_NBLCK=2, locking=broken))
+    monkeypatch.setattr(process, "_windows", SimpleNamespace(LK_NBLCK=2, locking=broken))
     with (tmp_path / "file").open("wb") as file, pytest.raises(OSError, match="no locks"):
-        _locks.lock(file.fileno())
+        process.lock(file.fileno())
 
 
 @pytest.mark.timeout(300)

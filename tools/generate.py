@@ -33,7 +33,7 @@ def words() -> dict[str, str]:
 def names() -> dict[str, list[str]]:
     """Return the names of every kind of thing that an option takes by its name."""
     from gazeveil.aggregate.aoi import STATISTICS
-    from gazeveil.aggregate.map_view import MAP_VIEWS
+    from gazeveil.aggregate.map_features import MAP_VIEWS
     from gazeveil.aggregate.strategy import STRATEGIES
     from gazeveil.cli.plan import PLANNERS
     from gazeveil.features.series import SERIES_MECHANISMS
@@ -45,13 +45,13 @@ def names() -> dict[str, list[str]]:
     from gazeveil.lab.commands._usefulness import PRODUCTS
     from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS
     from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
+    from gazeveil.registry import Unit
     from gazeveil.release.products.veiled_recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES
     from gazeveil.samples.presets import PRESETS
     from gazeveil.scene.finder import FINDERS
     from gazeveil.simulate.tracker import TRACKERS
-    from gazeveil.unit import Unit
 
     kinds: dict[str, Iterable[str]] = {
         "attack": ATTACKS.names(),
@@ -92,9 +92,9 @@ def settings() -> dict[str, list[Setting]]:
     from gazeveil.aggregate.aoi.statistics import STATISTICS
     from gazeveil.aggregate.heatmap import PrivateHeatmap
     from gazeveil.aggregate.movie import HeatmapMovie
-    from gazeveil.aggregate.whole_study import PrivateHeatmaps
-    from gazeveil.features.publish import ParticipantRelease
+    from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
     from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
+    from gazeveil.features.series_release import ParticipantRelease
     from gazeveil.samples.recordings import VeiledRecordings
     from gazeveil.samples.stream import StreamMechanism
 

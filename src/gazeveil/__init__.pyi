@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by `python -m tools.generate`; do not edit.
 
-from gazeveil.aggregate.aoi.compare import GroupComparison as GroupComparison
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics as AoiStatistics
+from gazeveil.aggregate.aoi.mechanism import GroupComparison as GroupComparison
 from gazeveil.aggregate.heatmap import PrivateHeatmap as PrivateHeatmap
 from gazeveil.aggregate.movie import HeatmapMovie as HeatmapMovie
 from gazeveil.aggregate.saliency import Saliency as Saliency
-from gazeveil.aggregate.whole_study import PrivateHeatmaps as PrivateHeatmaps
+from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps as PrivateHeatmaps
 from gazeveil.errors import GazeveilError as GazeveilError
 from gazeveil.features.design import Design as Design
-from gazeveil.features.group import GroupSeries as GroupSeries
+from gazeveil.features.group_series import GroupSeries as GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries as ParticipantSeries
-from gazeveil.features.publish import ParticipantRelease as ParticipantRelease
+from gazeveil.features.series_release import ParticipantRelease as ParticipantRelease
 from gazeveil.features.table import FeatureTable as FeatureTable
 from gazeveil.gaze.aoi import AreasOfInterest as AreasOfInterest
 from gazeveil.gaze.corpus import Corpus as Corpus

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError
-from gazeveil.types import FloatArray
-from gazeveil.unit import Unit as Unit  # noqa: PLC0414  (it belongs to geometries, and is imported from here)
+from gazeveil.registry import Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One table of a TOML file, read field by field.
+"""One table of a TOML file, read field by field; errors name the line on which a field stands.
+
+The standard parser does not tell. This scan only has to be good enough to point a participant to the right place, so it
+knows headers, keys and strings over several lines, and where it is unsure it names the nearest line above.
 
 What is wrong is reported with file, line, field and what was expected.
 
@@ -11,7 +14,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +25,70 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, closest
 from gazeveil.exact import exact
-from gazeveil.toml_lines import Where, line_of
+
+Where = tuple[str | int, ...]
+"""A field's place: names of tables and keys, and numbers within lists of tables, counted from 0."""
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""")
+
+
+def lines_of(text: str) -> dict[Where, int]:
+    """Return the line of every table and key, counted from 1."""
+    found: dict[Where, int] = {(): 1}
+    counts: Counter[Where] = Counter()
+    table: Where = ()
+    within = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if within:
+            within = _still_within(line, within)
+            continue
+        if header := _HEADER.match(line):
+            table = _table(_parts(header[2]), counts, listed=header[1] == "[[")
+            for length in range(1, len(table) + 1):
+                found.setdefault(table[:length], number)
+        elif key := _KEY.match(line):
+            place = table
+            for part in _parts(key[1]):
+                place = (*place, part)
+                found.setdefault(place, number)
+        within = _still_within(line, "")
+    return found
+
+
+def line_of(lines: dict[Where, int], where: Where) -> int:
+    """Return the line of a field, or of what it is in."""
+    return next(lines[where[:length]] for length in range(len(where), -1, -1) if where[:length] in lines)
+
+
+def _table(names: list[str], counts: Counter[Where], *, listed: bool) -> Where:
+    place: Where = ()
+    for index, name in enumerate(names):
+        place = (*place, name)
+        if listed and index == len(names) - 1:
+            counts[place] += 1
+        if counts[place]:
+            place = (*place, counts[place] - 1)
+    return place
+
+
+def _parts(dotted: str) -> list[str]:
+    return [part.strip("\"'") for part in _PART.findall(dotted)]
+
+
+def _still_within(line: str, within: str) -> str:
+    """Return the triple quotes that are open at the end of a line; empty for none."""
+    for quotes in re.findall(r'"""|\'\'\'', line):
+        if not within:
+            within = quotes
+        elif within == quotes:
+            within = ""
+    return within
+
+
+# --- One table of a TOML file, read field by field.
+
 
 LONGEST_NAME = 80
 MISSING: Any = object()

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gazeveil.aggregate.decoder import FALSE_DISCOVERIES, Channel, Decoder, gamma_quantiles, hot_spots
+from gazeveil.aggregate.bayes_decoder import FALSE_DISCOVERIES, Channel, Decoder, gamma_quantiles, hot_spots
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.models import BELIEVED, Plane, directions, mean_of, models_of
+from gazeveil.aggregate.map_prior import BELIEVED, Plane, directions, mean_of, models_of
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.geometry import screen
 

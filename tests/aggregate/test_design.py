@@ -10,17 +10,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.design import Expected, ball, expected
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.models import Plane, directions
+from gazeveil.aggregate.map_features import Expected, ball, expected
+from gazeveil.aggregate.map_prior import Plane, directions
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies import bumps, modes
-from gazeveil.aggregate.strategies._common import plane_of
-from gazeveil.aggregate.strategy import Task
+from gazeveil.aggregate.strategy import Task, choose
+from gazeveil.aggregate.strategy_parts import plane_of
 from gazeveil.geometry import screen
 from gazeveil.lab.baselines.histogram import COARSE, FINER, coarse_grid
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.calibrated import effective_participants
 
 GRID = Grid(32, 24, screen(800, 600))

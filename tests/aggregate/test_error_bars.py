@@ -9,13 +9,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import prior_of
-from gazeveil.aggregate.render import render
+from gazeveil.aggregate.grid import Grid, render
+from gazeveil.aggregate.map_prior import prior_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray
 
 GRID = Grid(16, 12, screen(800, 600))
 DRAWS = 25

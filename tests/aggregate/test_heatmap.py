@@ -14,11 +14,11 @@ from gazeveil import Corpus, Ledger, NoiseSource, PureDP, Recording, screen
 from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, ReleaseFailed
 from gazeveil.privacy.guarantee import ApproxDP, Unproven
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.study import DELTA
-from gazeveil.types import Tell, silent
 from tests.releasing import planned, released
 
 DESK = screen(1600, 1200, 400, 300, 600)

@@ -12,13 +12,19 @@ import pytest
 
 from gazeveil import screen
 from gazeveil.aggregate import joint_decoder
-from gazeveil.aggregate.answers import Answers, lifted, smooth_fields
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.joint_decoder import decode_mean, decode_together
-from gazeveil.aggregate.measured import LOOKS, Kinship, Measured
-from gazeveil.aggregate.prior import Prior, prior_of
-from gazeveil.aggregate.render import render
-from gazeveil.types import FloatArray
+from gazeveil.aggregate.grid import Grid, render
+from gazeveil.aggregate.joint_decoder import (
+    LOOKS,
+    Answers,
+    Kinship,
+    Measured,
+    decode_mean,
+    decode_together,
+    lifted,
+    smooth_fields,
+)
+from gazeveil.aggregate.map_prior import Prior, prior_of
+from gazeveil.arrays import FloatArray
 
 PRIOR = prior_of(Grid(8, 6, screen(800, 600, 80, 60, 573)))
 BLUR = (1.1, 1.3)

@@ -12,19 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gazeveil.aggregate import learned
-from gazeveil.aggregate.decoder import Decoded, from_learned, hot_spots
+from gazeveil.aggregate import neural_decoder
+from gazeveil.aggregate.bayes_decoder import Decoded, from_learned, hot_spots
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_view import bumps_along, bumps_over, lattice_of
-from gazeveil.aggregate.models import Plane, mean_of, models_of, plain_models
-from gazeveil.aggregate.network import Network, shipped
-from gazeveil.aggregate.prior import broad
+from gazeveil.aggregate.map_features import bumps_along, bumps_over, lattice_of
+from gazeveil.aggregate.map_prior import Plane, broad, mean_of, models_of, plain_models
+from gazeveil.aggregate.neural_decoder import Network, shipped
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategies import modes
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray
 
 GRID = Grid(32, 24, screen(800, 600))  # 32 degrees wide, as is taken where nothing is known
 PLANE = Plane(GRID, (1.1, 1.1))
@@ -47,12 +46,12 @@ def numbers_of(map_: FloatArray) -> FloatArray:
 
 
 @cache
-def of_spots(noise_sd: float, draws: int = 20) -> tuple[learned.Learned, ...]:
+def of_spots(noise_sd: float, draws: int = 20) -> tuple[neural_decoder.Learned, ...]:
     rng, numbers = np.random.default_rng(1), numbers_of(spots_map())
     people = max(round(5.276 / noise_sd), 1)
-    facts = learned.Facts(PLANE, people, noise_sd)
+    facts = neural_decoder.Facts(PLANE, people, noise_sd)
     return tuple(
-        learned.of_bumps(facts, numbers + noise_sd * rng.normal(size=numbers.size), MEAN) for _ in range(draws)
+        neural_decoder.of_bumps(facts, numbers + noise_sd * rng.normal(size=numbers.size), MEAN) for _ in range(draws)
     )
 
 
@@ -80,8 +79,10 @@ def test_maps_are_positive_and_of_mass_1() -> None:
 def test_nothing_but_noise_is_hardly_taken_for_gaze() -> None:
     rng = np.random.default_rng(2)
     expected = numbers_of(MEAN)
-    facts = learned.Facts(PLANE, 18, 0.3)
-    maps = [learned.of_bumps(facts, expected + 0.3 * rng.normal(size=expected.size), MEAN).map for _ in range(20)]
+    facts = neural_decoder.Facts(PLANE, 18, 0.3)
+    maps = [
+        neural_decoder.of_bumps(facts, expected + 0.3 * rng.normal(size=expected.size), MEAN).map for _ in range(20)
+    ]
     assert np.mean([correlation(each, MEAN) for each in maps]) > 0.93
 
 
@@ -118,20 +119,20 @@ def test_hot_spots_are_found_where_they_are() -> None:
     ],
 )
 def test_it_knows_where_it_was_trained(plane: Plane, people: int, noise: float, known: bool) -> None:
-    assert learned.BUMPS.knows(learned.Facts(plane, people, noise), 494) is known
+    assert neural_decoder.BUMPS.knows(neural_decoder.Facts(plane, people, noise), 494) is known
 
 
 def test_modes_are_known_by_their_number_too() -> None:
-    facts = learned.Facts(PLANE, 15, 0.15)
-    assert [count for count in range(1, 20) if learned.MODES.knows(facts, count)] == list(range(2, 13))
+    facts = neural_decoder.Facts(PLANE, 15, 0.15)
+    assert [count for count in range(1, 20) if neural_decoder.MODES.knows(facts, count)] == list(range(2, 13))
 
 
 def test_interpolation_is_exact_for_parabolas_and_goes_on_straight() -> None:
     places, wanted = np.linspace(0.6, 9.35, 8, dtype=np.float64), np.array([1.9, 3.0, 5.5, 7.7])
-    parabola = learned.cubic(places, wanted) @ (places**2 - 3 * places)
+    parabola = neural_decoder.cubic(places, wanted) @ (places**2 - 3 * places)
     assert np.allclose(parabola, wanted**2 - 3 * wanted)
     beyond = np.array([0.0, 0.3, 10.0])
-    assert np.allclose(learned.cubic(places, beyond) @ (2 * places + 1), 2 * beyond + 1)
+    assert np.allclose(neural_decoder.cubic(places, beyond) @ (2 * places + 1), 2 * beyond + 1)
 
 
 def test_numbers_lie_row_by_row_on_the_lattice() -> None:
@@ -209,13 +210,13 @@ def test_modes_around_a_picture_are_decoded_by_models() -> None:
 @pytest.mark.parametrize(
     ("saliency", "files"),
     [
-        (None, set(learned.BUMPS.files)),
-        (Saliency.of_map(np.eye(24, 32) + 0.1), {*learned.BUMPS.files, "learned_pictured.npz"}),
+        (None, set(neural_decoder.BUMPS.files)),
+        (Saliency.of_map(np.eye(24, 32) + 0.1), {*neural_decoder.BUMPS.files, "learned_pictured.npz"}),
     ],
 )
 def test_records_name_the_networks(saliency: Saliency | None, files: set[str]) -> None:
     recorded = STRATEGIES["bumps"](Task(grid=GRID, observers=50, epsilon=1, saliency=saliency)).to_dict()  # type: ignore[call-arg]
-    assert recorded["decoder"] == learned.NAME
+    assert recorded["decoder"] == neural_decoder.NAME
     assert set(recorded["decoder_sha256"]) == files
     assert all(len(each) == 64 for each in recorded["decoder_sha256"].values())
 
@@ -230,13 +231,13 @@ def test_the_share_of_data_grows_with_what_the_data_moved() -> None:
 def test_a_mirrored_scene_has_a_mirrored_map() -> None:
     numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(6).normal(size=bumps_over(GRID).shape[1])
     rows, columns = (each.shape[1] for each in reversed(bumps_along(GRID)))
-    facts = learned.Facts(PLANE, 50, 0.1)
-    found = learned.of_bumps(facts, numbers, MEAN).map.reshape(GRID.shape)
-    mirrored = learned.of_bumps(facts, numbers.reshape(rows, columns)[:, ::-1].ravel(), MEAN).map
+    facts = neural_decoder.Facts(PLANE, 50, 0.1)
+    found = neural_decoder.of_bumps(facts, numbers, MEAN).map.reshape(GRID.shape)
+    mirrored = neural_decoder.of_bumps(facts, numbers.reshape(rows, columns)[:, ::-1].ravel(), MEAN).map
     assert np.allclose(mirrored.reshape(GRID.shape)[:, ::-1], found, rtol=1e-3)
 
 
-def of_network(name: str) -> tuple[learned.Learned, object]:
+def of_network(name: str) -> tuple[neural_decoder.Learned, object]:
     """What the shipped network says, and what it says in PyTorch, of the same noisy numbers."""
     torch = pytest.importorskip("torch")
     from gazeveil.lab.experiments.heatmap_decoder.measuring import OfBumps, OfModes, designed
@@ -257,17 +258,17 @@ def of_network(name: str) -> tuple[learned.Learned, object]:
         decodes = modes.learned_for(task)
         assert decodes is not None
         by_kind = decodes.models.chances(numbers).reshape(-1, 4).sum(axis=0)
-        found = learned.of_modes(decodes.facts, decodes.view, numbers, by_kind, mean)
+        found = neural_decoder.of_modes(decodes.facts, decodes.view, numbers, by_kind, mean)
     else:
         measure = OfBumps(raster, 40, 40.0, pictured=name == "pictured")
         numbers = numbers_of(spots_map()) + 0.1 * rng.normal(size=bumps_over(GRID).shape[1])
         found = (
-            learned.of_pictured_bumps(measure.facts, numbers, mean, MEAN)
+            neural_decoder.of_pictured_bumps(measure.facts, numbers, mean, MEAN)
             if name == "pictured"
-            else learned.of_bumps(measure.facts, numbers, mean)
+            else neural_decoder.of_bumps(measure.facts, numbers, mean)
         )
     trained = Trained(course.pictures, course.channels)
-    with np.load(Path(learned.__file__).with_name(f"learned_{name}.npz")) as stored:
+    with np.load(Path(neural_decoder.__file__).with_name(f"learned_{name}.npz")) as stored:
         trained.load_state_dict({key: torch.from_numpy(stored[key].astype(np.float32)) for key in stored.files})
     with torch.no_grad():
         pictures = measure.pictures(torch.tensor(numbers, dtype=torch.float32)[None], prior)
@@ -279,9 +280,9 @@ def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.Monke
     """What is shipped runs without PyTorch, sees the same pictures and says the same."""
     monkeypatch.setattr(Network, "answer", Network.said)  # training shows each scene one way around
     used = name.split("_", maxsplit=1)[0].upper()
-    alone = replace(getattr(learned, used), power=1.0, files=(f"learned_{name}.npz",))
-    assert set(alone.files) <= set(getattr(learned, used).files)
-    monkeypatch.setattr(learned, used, alone)
+    alone = replace(getattr(neural_decoder, used), power=1.0, files=(f"learned_{name}.npz",))
+    assert set(alone.files) <= set(getattr(neural_decoder, used).files)
+    monkeypatch.setattr(neural_decoder, used, alone)
     found, said = of_network(name)
     assert np.allclose(found.map * GRID.size, said.map[0].numpy() * GRID.size, atol=1e-3)  # type: ignore[attr-defined]
     assert np.allclose(found.noise_sd * GRID.size, said.noise_sd[0].numpy(), atol=1e-3)  # type: ignore[attr-defined]
@@ -289,11 +290,11 @@ def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.Monke
 
 def test_two_networks_answers_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(8).normal(size=bumps_over(GRID).shape[1])
-    facts, both = learned.Facts(PLANE, 50, 0.1), learned.BUMPS
+    facts, both = neural_decoder.Facts(PLANE, 50, 0.1), neural_decoder.BUMPS
     logs = []
     for files in (both.files[:1], both.files[1:], both.files):
-        monkeypatch.setattr(learned, "BUMPS", replace(both, files=files))
-        logs.append(np.log(learned.of_bumps(facts, numbers, MEAN).map))
+        monkeypatch.setattr(neural_decoder, "BUMPS", replace(both, files=files))
+        logs.append(np.log(neural_decoder.of_bumps(facts, numbers, MEAN).map))
     one, other, mean = (each - each.mean() for each in logs)
     assert not np.allclose(one, other, atol=0.1)
     assert np.allclose(mean, (one + other) / 2, atol=1e-4)
@@ -301,10 +302,10 @@ def test_two_networks_answers_are_averaged(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_most_gaze_in_the_middle_looks_like_is_seen() -> None:
     """How far numbers go towards bumps over the middle is the cosine between them; without noise, of them all."""
-    facts = learned.Facts(PLANE, 50, 0.1)
+    facts = neural_decoder.Facts(PLANE, 50, 0.1)
     seen = {}
     for name, map_ in (("middle", PLANE.blurred(broad(GRID, 0.5, 0.5, 0.16, 0.16))), ("spots", spots_map())):
-        pictures = learned.bumps_pictures(facts, numbers_of(map_), MEAN)
+        pictures = neural_decoder.bumps_pictures(facts, numbers_of(map_), MEAN)
         seen[name] = pictures[3:7, 0, 0] * 10 * facts.noise_sd
         assert np.ptp(pictures[3:8], axis=(1, 2)).max() == 0
     assert seen["middle"][1] == pytest.approx(1, abs=1e-6)
@@ -312,7 +313,7 @@ def test_what_most_gaze_in_the_middle_looks_like_is_seen() -> None:
 
 
 def test_a_networks_answer_is_the_mean_of_both_ways_around() -> None:
-    network = shipped(learned.BUMPS.files[0])
+    network = shipped(neural_decoder.BUMPS.files[0])
     pictures = np.random.default_rng(7).normal(size=(13, 19, 26)).astype(np.float32)
     pictures[-1] = np.linspace(-1, 1, 26)
     mirrored = pictures[:, :, ::-1].copy()

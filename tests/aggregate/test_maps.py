@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gazeveil import screen
-from gazeveil.aggregate import _map_kernels, maps
-from gazeveil.aggregate.engine import Columns, Kernel, ManyKernel
+from gazeveil.aggregate import map_kernels, maps
+from gazeveil.aggregate.engine import Columns, Kernel, ManyKernel, add_exactly, add_up
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import (
     LARGEST_BOUND,
@@ -29,7 +29,6 @@ from gazeveil.aggregate.maps import (
     dwell,
     to_bounded_integers,
 )
-from gazeveil.engines.adding import add_exactly, add_up
 from gazeveil.errors import InternalError, OptionError
 
 DESK = screen(40, 30, 200, 150, 600)
@@ -187,12 +186,12 @@ def test_a_proposal_one_step_too_long_is_shortened() -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_the_compiled_way_shortens_in_the_same_steps(proposed: Any, bound: int, shuffler: Any) -> None:
-    from gazeveil.aggregate import _map_kernels
+    from gazeveil.aggregate import map_kernels
 
     found, order = proposed.copy(), np.flatnonzero(proposed)
     shuffler.shuffle(order)
     if len(order):
-        _map_kernels.shorten(found, order, bound**2 - length_squared(proposed))
+        map_kernels.shorten(found, order, bound**2 - length_squared(proposed))
     assert found.tolist() == maps._shorten(proposed.copy(), bound).tolist()
     assert length_squared(found) <= bound**2
 
@@ -351,9 +350,9 @@ def test_features_that_are_no_finite_numbers_are_an_error(bad: float) -> None:
 
 
 def test_samples_beyond_what_64_bits_hold_are_cut_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_map_kernels, "MOST_SAMPLES", 3)
+    monkeypatch.setattr(map_kernels, "MOST_SAMPLES", 3)
     rows = columns_of([(5.0, 5.0, True)] * 3 + [(35.0, 25.0, True)] * 9)
     found, first = np.zeros(GRID.size, dtype=np.int64), NormalisedMap(GRID, 100)(columns_of([(5.0, 5.0, True)] * 3))
-    _map_kernels.add_normalised.py_func(*maps._gaze(rows), np.array([0, 12]), *maps._raster(GRID), 100, found)
+    map_kernels.add_normalised.py_func(*maps._gaze(rows), np.array([0, 12]), *maps._raster(GRID), 100, found)
     assert found.any()
     assert np.array_equal(found, first)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.models import (
+from gazeveil.aggregate.map_prior import (
     BELIEVED,
     DOUBTED,
     PICTURE_KINDS,
@@ -23,8 +23,8 @@ from gazeveil.aggregate.models import (
     picture_weight,
     pictured_models,
     plain_models,
+    prior_of,
 )
-from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.geometry import normalised, screen
 

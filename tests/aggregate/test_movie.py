@@ -15,17 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil import ApproxDP, Corpus, NoiseSource, Recording, screen
-from gazeveil.aggregate._joint_audits import movie_subject, study_subject
-from gazeveil.aggregate.map_view import joint_sensitivity
-from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.movie_plan import MoviePlan, _bins, _cosines
+from gazeveil.aggregate.audited import movie_subject, study_subject
+from gazeveil.aggregate.map_features import joint_sensitivity
+from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan, _bins, _cosines
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import exact
 from gazeveil.noise import add_gaussian
 from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict
-from gazeveil.privacy.calibrate import gaussian_delta
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.calibration import gaussian_delta
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.study import Study
 from tests.releasing import planned, released
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gazeveil.aggregate.bayes_decoder import Seen, posterior
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.models import Plane, directions, plain_models
-from gazeveil.aggregate.posterior import Seen, posterior
+from gazeveil.aggregate.map_prior import Plane, directions, plain_models
 from gazeveil.geometry import screen
 
 PLANE = Plane(Grid(20, 15, screen(800, 600, 211, 158, 600)), (1.1, 1.1))  # cells of a degree
@@ -34,8 +34,8 @@ def test_further_steps_leave_the_map_where_it_is(kind, noise_sd, monkeypatch):
         seen = seen_of(PLANE.blurred(spots / spots.sum()), noise_sd, rng)
         monkeypatch.undo()
         found = posterior(seen, MEAN, field).map
-        monkeypatch.setattr("gazeveil.aggregate.posterior._CLOSE", 1e-4)
-        monkeypatch.setattr("gazeveil.aggregate.posterior._MOST_STEPS", 300)
+        monkeypatch.setattr("gazeveil.aggregate.bayes_decoder._CLOSE", 1e-4)
+        monkeypatch.setattr("gazeveil.aggregate.bayes_decoder._MOST_STEPS", 300)
         exact = posterior(seen, MEAN, field).map
         assert found.sum() == pytest.approx(1)
         assert np.abs(found - exact).max() < 0.03 * exact.max()

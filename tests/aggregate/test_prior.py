@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import MOST_WORKING_CELLS, prior_of, working_grid
+from gazeveil.aggregate.map_prior import MOST_WORKING_CELLS, prior_of, working_grid
 from gazeveil.geometry import normalised, screen
 
 GRID = Grid(16, 12, screen(800, 600))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
-from gazeveil.aggregate.render import Edge, blur_matrix, noise_gain, render
+from gazeveil.aggregate.grid import Edge, blur_matrix, noise_gain, render
 from gazeveil.errors import OptionError
 
 EDGES: list[Edge] = ["reflect", "zero"]

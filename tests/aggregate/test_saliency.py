@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.render import render
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.saliency import Saliency, shrunk
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.errors import InputError

@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 from gazeveil import Corpus, NoiseSource, Recording, Saliency, screen
-from gazeveil.aggregate.models import Plane
-from gazeveil.aggregate.prior import floored
-from gazeveil.aggregate.study_plan import BOUND, StudyEstimate, StudyPlan
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.map_prior import Plane, floored
+from gazeveil.aggregate.study_heatmaps import BOUND, PrivateHeatmaps, StudyEstimate, StudyPlan
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import exact
-from gazeveil.privacy.unit import Neighbours
-from gazeveil.types import FloatArray
+from gazeveil.privacy.protection import Neighbours
 from tests.releasing import planned
 
 DESK = screen(1200, 900, 120, 90, 573)  # 12 by 9 degrees, so that decoding is quick

@@ -16,20 +16,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
-from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task, choose
+from gazeveil.aggregate.strategy_parts import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.geometry import screen
 from gazeveil.lab import load
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.calibrate import gaussian_delta, pure_epsilon
+from gazeveil.privacy.calibration import gaussian_delta, pure_epsilon
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 
 load()  # the baselines are strategies like ours
 GRID = Grid(16, 12, screen(800, 600))

@@ -12,11 +12,9 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus
-from gazeveil.aggregate.engine import Columns, Kernel
-from gazeveil.aggregate.maps import GAZE, CountMap
-from gazeveil.aggregate.strategies._audits import (
-    GRID,
-    PLANE,
+from gazeveil.aggregate.audited import (
+    HEATMAP_GRID,
+    HEATMAP_PLANE,
     TEN_HOURS_S,
     bumps_subject,
     count_subject,
@@ -25,8 +23,11 @@ from gazeveil.aggregate.strategies._audits import (
     pairs_of,
     ten_hours,
 )
-from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
+from gazeveil.aggregate.engine import Columns, Kernel
+from gazeveil.aggregate.maps import GAZE, CountMap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
+from gazeveil.aggregate.strategy_parts import BOUND, ball_sensitivity, nonnegative_sensitivity
+from gazeveil.arrays import IntArray
 from gazeveil.engines import engine_at
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus_writer import writing_corpus
@@ -37,8 +38,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
-from gazeveil.privacy.unit import Neighbours
-from gazeveil.types import IntArray
+from gazeveil.privacy.protection import Neighbours
 
 SHARP = ("likelihood-ratio",)
 BUILDERS = {
@@ -48,7 +48,7 @@ BUILDERS = {
     "hierarchical": hierarchical_subject,
 }
 ALL = {**BUILDERS, "liu": liu_subject}
-TASK = Task(grid=GRID, observers=30, epsilon=1.0, delta=1e-3)
+TASK = Task(grid=HEATMAP_GRID, observers=30, epsilon=1.0, delta=1e-3)
 
 
 @pytest.mark.parametrize("add_remove", [0, 1])
@@ -95,7 +95,7 @@ def test_the_neighbours_are_as_far_apart_as_the_noise_is_made_for_and_no_farther
 
 
 def test_a_full_and_an_empty_recording_are_as_far_apart_as_two_of_liu_maps_can_be():
-    assert max(map(distance, pairs_of(CountMap(GRID, 2), Neighbours.REPLACE_ONE))) == 2 * GRID.size**0.5
+    assert max(map(distance, pairs_of(CountMap(HEATMAP_GRID, 2), Neighbours.REPLACE_ONE))) == 2 * HEATMAP_GRID.size**0.5
 
 
 @pytest.mark.parametrize("name", BUILDERS)
@@ -139,7 +139,7 @@ def test_ten_hours_at_250_hz_are_the_integers_that_are_audited_and_as_long_as_an
             columns = {"x": pattern.x[seconds].repeat(rate), "y": pattern.y[seconds].repeat(rate)}
             t = start + np.arange(720 * rate) / rate
             samples = pl.DataFrame({"t": t, **columns, "valid": np.ones(len(t), dtype=np.bool_)})
-            writer.add(Chunk(Key("somebody", "scene", "", ""), samples, PLANE))
+            writer.add(Chunk(Key("somebody", "scene", "", ""), samples, HEATMAP_PLANE))
     corpus = Corpus.open(tmp_path / "study")
     assert writer.samples == 9_000_000
     found = engine_at().sum_over_observers(corpus, AllOfThem(kernels)).total

@@ -15,16 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, Unproven, screen
-from gazeveil.aggregate.map_view import joint_sensitivity, view_of
+from gazeveil.aggregate.map_features import joint_sensitivity, view_of
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.study_plan import BOUND, StudyPlan
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.study_heatmaps import BOUND, PrivateHeatmaps, StudyPlan
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.exact import exact
 from gazeveil.gaze.mapping import OneByOne
-from gazeveil.privacy.calibrate import gaussian_delta
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.calibration import gaussian_delta
+from gazeveil.privacy.protection import Neighbours
 from tests.releasing import planned, released
 
 PLANE = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick

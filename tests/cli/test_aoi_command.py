@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus, Ledger, PureDP, Recording, screen, write_corpus
-from gazeveil.aggregate.aoi.pictured import with_picture
+from gazeveil.aggregate.aoi.tables import with_picture
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.calibration import gaussian_sigma
 
 
 def say(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gazeveil.arrays import silent
 from gazeveil.cli.main import run
 from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
-from gazeveil.types import silent
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"
 QUICK = ["lab", "experiment", "heatmap", "--participants", "12", "--scenes", "2", "--methods", "prior,grid,none"]

@@ -12,7 +12,7 @@ import pytest
 from gazeveil import Corpus, write_corpus
 from gazeveil.cli.main import run
 from gazeveil.features.bins import CHANNELS, extract_bin_corpus
-from gazeveil.features.names import NAMES
+from gazeveil.features.feature_list import NAMES
 from gazeveil.features.table import FeatureTable
 from gazeveil.simulate.reading import ReadingStudy
 

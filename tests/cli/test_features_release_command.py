@@ -15,7 +15,7 @@ import pytest
 from gazeveil import Recording, headset, write_corpus
 from gazeveil.cli.main import run
 from gazeveil.features.bins import extract_bin_corpus
-from gazeveil.features.extract import extract_corpus
+from gazeveil.features.extraction import extract_corpus
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.simulate.reading import ReadingStudy

@@ -16,7 +16,7 @@ import gazeveil.cli
 import gazeveil.lab.commands
 from gazeveil.cli import ledger
 from gazeveil.cli.main import run
-from gazeveil.features.extract import STEP_S, WINDOW_S
+from gazeveil.features.extraction import STEP_S, WINDOW_S
 from gazeveil.privacy.ledger import DEFAULT
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_USAGE
 from tests.commandline import commands, leaves, panels

@@ -13,7 +13,7 @@ import pytest
 
 from gazeveil import screen
 from gazeveil.cli.main import run
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.release.feature_facts import settings_of
 from gazeveil.release.manifest import declared_file, write_study

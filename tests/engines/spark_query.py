@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil import GazeStreamDP
-from gazeveil.engines._spark_session import context_at
+from gazeveil.engines.spark import context_at
 from gazeveil.engines.spark_stream import GAZE, DayBudget, StreamOfPeople
 from gazeveil.samples import Screen
 from gazeveil.samples.mechanisms.clock import Clock

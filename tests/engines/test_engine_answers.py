@@ -23,13 +23,12 @@ from gazeveil import Corpus, NoiseSource, Recording, screen, write_corpus
 from gazeveil.aggregate.engine import ENGINES, Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
-from gazeveil.engines import _spark_session
-from gazeveil.engines._spark_tasks import answer
+from gazeveil.engines import spark
 from gazeveil.engines.local import LocalEngine
-from gazeveil.engines.spark import WAVE_BYTES, SparkEngine, _sent, _waves
+from gazeveil.engines.spark import WAVE_BYTES, SparkEngine, _sent, _waves, answer
 from gazeveil.errors import EngineError, InputError
 from gazeveil.features.bins import extract_bin_corpus
-from gazeveil.features.extract import extract_corpus
+from gazeveil.features.extraction import extract_corpus
 from gazeveil.gaze import corpus_writer
 from gazeveil.gaze.mapping import OneByOne
 from gazeveil.gaze.recording import Key
@@ -83,7 +82,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import this file
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        _spark_session.context_at(made.master)
+        spark.context_at(made.master)
         yield made
         made.close()
 

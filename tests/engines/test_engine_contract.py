@@ -16,7 +16,7 @@ import pytest
 from gazeveil import Corpus, Recording, screen, write_corpus
 from gazeveil.aggregate.engine import ENGINES, Engine, Kernel, Summed
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.liu.counts import FirstSamples
+from gazeveil.aggregate.liu.noisy_maps import FirstSamples
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.engines import engine_at
 from gazeveil.errors import GeometryError, InputError, OptionError

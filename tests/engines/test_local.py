@@ -22,12 +22,12 @@ from gazeveil import Corpus, Recording, headset, screen, write_corpus
 from gazeveil.aggregate.engine import ENGINES, Columns, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.arrays import IntArray
 from gazeveil.engines import engine_at, local
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import FileFormatError, GeometryError, InputError, InternalError, OptionError
 from gazeveil.gaze import corpus_writer
 from gazeveil.geometry import Geometry
-from gazeveil.types import IntArray
 
 DESK = screen(40, 30, 200, 150, 600)
 GRID = Grid(4, 3, DESK)

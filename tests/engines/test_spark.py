@@ -24,14 +24,12 @@ from gazeveil import Corpus, Recording
 from gazeveil.aggregate.engine import Columns, Kernel, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.arrays import IntArray, silent
 from gazeveil.cli.main import run
-from gazeveil.engines import _spark_session, engine_at, spark
-from gazeveil.engines._spark_tasks import BLOCK, COUNT, Block, _narrowed, add_bucket, merge, split
-from gazeveil.engines._spark_watch import _reason, _wait
-from gazeveil.engines.spark import SparkEngine
+from gazeveil.engines import engine_at, spark
+from gazeveil.engines.spark import BLOCK, COUNT, Block, SparkEngine, _narrowed, _reason, _wait, add_bucket, merge, split
 from gazeveil.errors import EngineError, GeometryError, InputError, InternalError, MissingExtra, OptionError
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.types import IntArray, silent
 
 CLUSTER = "local-cluster[2,1,1024]"
 DESK = gazeveil.screen(640, 480, width_mm=320, height_mm=240, distance_mm=600)
@@ -110,7 +108,7 @@ def engine() -> Iterator[SparkEngine]:
     engine = SparkEngine(CLUSTER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # for jobs of seconds
-        _spark_session.context_at(CLUSTER)  # so that each test can run alone
+        spark.context_at(CLUSTER)  # so that each test can run alone
         yield engine
         engine.close()
 
@@ -235,7 +233,7 @@ class TestOnACluster:
         def fails(*_: object, **__: object) -> None:
             raise OSError("no space left on this worker")
 
-        monkeypatch.setattr("gazeveil.engines._spark_tasks.split", fails)
+        monkeypatch.setattr("gazeveil.engines.spark.split", fails)
         assert self.release_charged(folder, tmp_path / "release", str(tmp_path / "ledger.sqlite"), engine) != 0
         assert "the charge stands" in capsys.readouterr().err
         assert not list(tmp_path.glob("release*"))
@@ -331,7 +329,7 @@ def test_what_is_no_master_is_refused(master: str) -> None:
 
 def test_a_master_that_is_not_there_is_said_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark")
-    monkeypatch.setattr(_spark_session, "_check_java", lambda: None)
+    monkeypatch.setattr(spark, "_check_java", lambda: None)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))  # bound, so that nobody else gets it, and not listening
         master = f"spark://127.0.0.1:{unused.getsockname()[1]}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gazeveil import Recording, headset, normalised
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.bins import CHANNELS, BinRules, bin_ranges, extract_bins, windows_from_bins
-from gazeveil.features.extract import extract
+from gazeveil.features.extraction import extract
 from gazeveil.simulate import SimulatedStudy
 
 TRACKERS = ("eyelink", "headset", "remote")

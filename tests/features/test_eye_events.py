@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gazeveil import Recording, headset, normalised, screen
 from gazeveil.errors import InputError, OptionError
-from gazeveil.features.eye_events import EventRules, find_events
+from gazeveil.features.extraction import EventRules, find_events
 from gazeveil.gaze.events import find_gaps
 from gazeveil.geometry import Unit
 from gazeveil.simulate import SimulatedStudy

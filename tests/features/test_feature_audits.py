@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gazeveil.features.audited import Sphere, _opposites, toy_design
-from gazeveil.features.group import GroupSeries
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.privacy.audit.auditor import audit
 from gazeveil.privacy.audit.result import AuditResult

@@ -12,10 +12,17 @@ import pytest
 from benchmarks.plain_features import one_window
 from gazeveil import Corpus, Recording, headset, normalised
 from gazeveil.errors import InputError, OptionError
-from gazeveil.features.extract import extract, extract_corpus
-from gazeveil.features.eye_events import EventRules, EyeEvents, find_events
-from gazeveil.features.names import FEATURES, NAMES, NEARLY_CONSTANT
-from gazeveil.features.windows import QualityRules, window_features, window_starts
+from gazeveil.features.extraction import (
+    EventRules,
+    EyeEvents,
+    QualityRules,
+    extract,
+    extract_corpus,
+    find_events,
+    window_features,
+    window_starts,
+)
+from gazeveil.features.feature_list import FEATURES, NAMES, NEARLY_CONSTANT
 from gazeveil.simulate import SimulatedStudy
 
 LENIENT = QualityRules(0, np.inf, 2, 0, 1)

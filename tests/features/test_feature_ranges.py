@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.features.declared import PUPIL_MM, declared_ranges
-from gazeveil.features.names import NAMES
+from gazeveil.features.feature_list import NAMES, PUPIL_MM, declared_ranges
 from gazeveil.features.ranges import Range, Ranges
 
 

@@ -15,20 +15,20 @@ import pytest
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.mechanisms.c_fpa import ChunkFourierPerturbation
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
-from gazeveil.features.panel import noisy_lengths, panel_of, scaled_series
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
-from gazeveil.features.publish import ParticipantRelease, about_raw_gaze
 from gazeveil.features.ranges import Range, Ranges
+from gazeveil.features.series import noisy_lengths, panel_of, scaled_series
+from gazeveil.features.series_release import ParticipantRelease, about_raw_gaze
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.unit import FeatureSeries, Observer
+from gazeveil.privacy.protection import FeatureSeries, Observer
 from gazeveil.release.feature_facts import observed_facts, with_series
 from gazeveil.release.release import Release
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError, OutputError
-from gazeveil.features.names import FEATURES, INFORMATIVE, NAMES, NEARLY_CONSTANT
+from gazeveil.features.feature_list import FEATURES, INFORMATIVE, NAMES, NEARLY_CONSTANT
 from gazeveil.features.table import FIXED, METADATA_KEY, FeatureTable, Info
 
 INFO = Info("windows", ("a", "b"), 30.0, 0.5, "deg", "mm", settings={"radius": 1.0})

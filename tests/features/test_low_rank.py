@@ -12,19 +12,18 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.features.basis import COSINES, HAAR, left_by_averaging, seen_energy, shapes
 from gazeveil.features.bins import BinRules
-from gazeveil.features.design import Design
-from gazeveil.features.group import BOUND, GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design import COSINES, HAAR, Design, left_by_averaging, seen_energy, shapes
+from gazeveil.features.design_learning import learn
+from gazeveil.features.group_series import BOUND, GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import gaussian_scale
-from gazeveil.features.spherical import Spherical
+from gazeveil.features.spherical_noise import Spherical
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.calibration import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
-from gazeveil.privacy.unit import FeatureSeries, Observer, StretchOfGaze
+from gazeveil.privacy.protection import FeatureSeries, Observer, StretchOfGaze
 
 STEPS, FEATURES = 120, 6
 RANGES = Ranges.of({f"f{i}": Range(0, 1, "test") for i in range(FEATURES)})

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
 from gazeveil.features import fourier
-from gazeveil.features.chunked import ChunkedSeries
+from gazeveil.features.fourier import ChunkedSeries
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
-from gazeveil.privacy.unit import FeatureSeries, Observer
+from gazeveil.privacy.protection import FeatureSeries, Observer
 
 SOUND = SERIES_MECHANISMS.names()
 WITH_GAUSSIAN = ["lpa", "fpa", "c-fpa", "dc-fpa"]
@@ -127,18 +127,18 @@ class TestBins:
     @settings(max_examples=40, deadline=None)
     def test_all_bins_give_the_series_back(self, steps: int, seed: int) -> None:
         series = np.random.default_rng(seed).random((2, steps))
-        every = fourier.bins(steps)
-        parts = fourier.coordinates(series, every)
-        assert np.allclose(fourier.series(parts, steps), series, atol=1e-12)
+        every = fourier.bin_count(steps)
+        parts = fourier.fourier_coordinates(series, every)
+        assert np.allclose(fourier.series_of_coordinates(parts, steps), series, atol=1e-12)
         even = fourier.orthonormal(steps, every)
         assert np.allclose(np.sum(np.square(parts * even), axis=1), np.sum(np.square(series), axis=1))
 
     @pytest.mark.parametrize(("steps", "kept"), [(64, 1), (64, 5), (65, 33), (64, 33), (128, 17)])
     def test_the_l1_bound_is_attained_so_no_less_noise_would_do(self, steps: int, kept: int) -> None:
         """B5: the worst change has coordinates that all pull alike."""
-        worst = np.ones(fourier.numbers(steps, kept)) / fourier.orthonormal(steps, kept) ** 2
-        change = fourier.series(worst, steps)
-        parts = fourier.coordinates(change, kept)
+        worst = np.ones(fourier.coordinate_count(steps, kept)) / fourier.orthonormal(steps, kept) ** 2
+        change = fourier.series_of_coordinates(worst, steps)
+        parts = fourier.fourier_coordinates(change, kept)
         assert np.abs(parts).sum() / np.linalg.norm(change) == pytest.approx(np.sqrt(kept), rel=1e-9)
 
     @given(
@@ -149,11 +149,11 @@ class TestBins:
     def test_no_change_of_a_stretch_is_seen_more_than_stated(
         self, steps: int, kept: int, changed: int, where: int, seed: int
     ) -> None:
-        kept, changed = min(kept, fourier.bins(steps)), min(changed, steps)
+        kept, changed = min(kept, fourier.bin_count(steps)), min(changed, steps)
         begin = where % (steps - changed + 1)
         change = np.zeros(steps)
         change[begin : begin + changed] = np.random.default_rng(seed).choice([-1.0, 1.0], changed)
-        parts = fourier.coordinates(change, kept) * fourier.orthonormal(steps, kept)
+        parts = fourier.fourier_coordinates(change, kept) * fourier.orthonormal(steps, kept)
         assert np.sum(np.square(parts)) <= changed * fourier.slow_share(steps, kept, changed) + 1e-9
 
 
@@ -188,8 +188,8 @@ def released(mechanism: ChunkedSeries, series: np.ndarray) -> list[np.ndarray]:
     out = []
     for part in mechanism._parts(series[None]):
         prepared = mechanism.prepare(part)
-        kept = min(mechanism.kept, fourier.bins(prepared.shape[-1]))
-        parts = fourier.coordinates(prepared, kept)
+        kept = min(mechanism.kept, fourier.bin_count(prepared.shape[-1]))
+        parts = fourier.fourier_coordinates(prepared, kept)
         if mechanism.is_gaussian:
             parts = parts * fourier.orthonormal(prepared.shape[-1], kept)
         out.append(np.trunc(parts * 2**24) / 2**24)
@@ -221,7 +221,7 @@ class TestChunks:
             change = np.zeros(128)
             slow = rng.choice([-1.0, 1.0]), rng.choice([-1.0, 1.0])
             change[32:64], change[64:96] = slow
-            parts = fourier.coordinates(change.reshape(2, 64), 2)
+            parts = fourier.fourier_coordinates(change.reshape(2, 64), 2)
             longest = max(longest, float(np.abs(parts).sum()))
         assert longest > np.sqrt(2 * 64)
 

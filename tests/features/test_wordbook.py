@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.features.wordbook import letters, numbered, words
+from gazeveil.features.extraction import letters, numbered, words
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from gazeveil.gateway.policy import BudgetSetting
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger import Account, Clock, Ledger, Receipt
-from gazeveil.privacy.ledger.rolling import GRID_S, SLACK_S
+from gazeveil.privacy.ledger.spending import GRID_S, SLACK_S
 from gazeveil.samples.space import Screen
 from tests.gateway.hub_bench import Bench, app, budget, clock_of, policy, tracker, windows_needed
 

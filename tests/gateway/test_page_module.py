@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import gazeveil
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
-from gazeveil.noise._refine_kernels import plane_point
+from gazeveil.noise.sampling_kernels import plane_point
 from gazeveil.samples import _stream_kernels as kernels
 from gazeveil.samples.mechanism import SampleMechanism, Veil, mechanism_from_dict
-from gazeveil.types import FloatArray
 
 WEB = Path(gazeveil.__file__).parent / "gateway" / "web"
 RUNNER = Path(__file__).with_name("page_module.mjs")

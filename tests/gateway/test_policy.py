@@ -16,7 +16,7 @@ from gazeveil.gateway.policy import Address, Policy, read_policy
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.geometry import Unit, headset, screen
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.toml_lines import line_of, lines_of
+from gazeveil.toml_table import line_of, lines_of
 
 GOOD = """\
 version = 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gazeveil import NoiseSource
 from gazeveil.errors import InputError
-from gazeveil.noise.groups import random_groups
+from gazeveil.noise.source import random_groups
 
 
 @given(people=st.integers(1, 60), size=st.integers(1, 12), seed=st.integers(0, 99))

@@ -21,7 +21,7 @@ from gazeveil.noise import (
     radial_noise,
     radius_quantile,
 )
-from gazeveil.noise import _refine_kernels as kernels
+from gazeveil.noise import sampling_kernels as kernels
 from gazeveil.noise.radial import words_per_point
 
 LEVEL = 1e-8

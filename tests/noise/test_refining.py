@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gazeveil.errors import InternalError
-from gazeveil.noise import NoiseSource, gaussian, laplace, refining
-from gazeveil.noise import _refine_kernels as kernels
-from gazeveil.noise._table_kernels import walk
+from gazeveil.noise import NoiseSource, exact_rounding, gaussian, laplace
+from gazeveil.noise import sampling_kernels as kernels
+from gazeveil.noise.exact_rounding import LAPLACE, table
 from gazeveil.noise.radial import words_per_point
-from gazeveil.noise.tables import LAPLACE, table
+from gazeveil.noise.sampling_kernels import walk
 
 ETA = 2.0**-53
 LEVEL = 1e-8
@@ -111,7 +111,7 @@ def test_the_widest_noise_often_needs_the_exact_path_and_agrees_with_high_precis
 
 def test_a_sample_beyond_belief_is_our_own_mistake() -> None:
     with pytest.raises(InternalError):
-        refining.settle([3 << 61], 64, refining.laplace_magnitude(Fraction(2**60)), lambda: 0)
+        exact_rounding.settle([3 << 61], 64, exact_rounding.laplace_recipe(Fraction(2**60)), lambda: 0)
 
 
 def centres(rows: int, dimension: int) -> NDArray[np.float64]:
@@ -140,10 +140,10 @@ def test_fast_and_exact_paths_agree(dimension: int) -> None:
     undecided = kernels.radial(words, scale, parts, 0.3, forced)
     assert undecided > rows * 0.4
     settled = [
-        refining.settle(
+        exact_rounding.settle(
             words[row * per_row : (row + 1) * per_row].tolist(),
             64,
-            refining.radial(Fraction(scale), [Fraction(value) for value in parts[row].tolist()]),
+            exact_rounding.radial_recipe(Fraction(scale), [Fraction(value) for value in parts[row].tolist()]),
             NoiseSource.seeded(205).more,
         )
         for row in range(rows)
@@ -159,10 +159,10 @@ def test_fast_and_exact_laplace_and_gaussian_agree() -> None:
     kernels.gaussian(words, 1e5, 0.0, out)
     for k, sample in enumerate(out.tolist()):
         heads = words[2 * k : 2 * k + 2].tolist()
-        assert refining.settle(heads, 64, refining.gaussian(Fraction(10**5)), lambda: 0) == [sample]
+        assert exact_rounding.settle(heads, 64, exact_rounding.gaussian_recipe(Fraction(10**5)), lambda: 0) == [sample]
     kernels.laplace(words[:400], 1e5, 0.0, out)
     for word, sample in zip(words[:400].tolist(), out.tolist(), strict=True):
-        exact = refining.settle([word >> 1], 63, refining.laplace_magnitude(Fraction(10**5)), lambda: 0)
+        exact = exact_rounding.settle([word >> 1], 63, exact_rounding.laplace_recipe(Fraction(10**5)), lambda: 0)
         assert exact == [abs(sample)]
         assert sample == 0 or (sample < 0) == (word & 1)
 
@@ -179,9 +179,10 @@ def test_laplace_by_refining_equals_laplace_by_table() -> None:
 @pytest.mark.parametrize("known", [0, 2, 7])
 def test_a_gaussian_that_starts_from_few_bits_has_the_same_law(known: int) -> None:
     source = NoiseSource.seeded(208)
-    recipe = refining.gaussian(Fraction(2))
+    recipe = exact_rounding.gaussian_recipe(Fraction(2))
     samples = [
-        refining.settle([source.bits(known), source.bits(known)], known, recipe, source.more)[0] for _ in range(4000)
+        exact_rounding.settle([source.bits(known), source.bits(known)], known, recipe, source.more)[0]
+        for _ in range(4000)
     ]
     cuts = np.arange(-4.5, 5)
     chances = np.diff(stats.norm.cdf(np.concatenate([[-np.inf], cuts, [np.inf]]) / 2))
@@ -193,11 +194,11 @@ def test_a_gaussian_that_starts_from_few_bits_has_the_same_law(known: int) -> No
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_radial_sample_that_starts_from_few_bits_has_the_same_law(dimension: int, known: int) -> None:
     source = NoiseSource.seeded(209)
-    recipe = refining.radial(Fraction(50), [Fraction(0)] * dimension)
+    recipe = exact_rounding.radial_recipe(Fraction(50), [Fraction(0)] * dimension)
     uniforms = words_per_point(dimension)
     points = np.array(
         [
-            refining.settle([source.bits(known) for _ in range(uniforms)], known, recipe, source.more)
+            exact_rounding.settle([source.bits(known) for _ in range(uniforms)], known, recipe, source.more)
             for _ in range(1500)
         ]
     )
@@ -218,7 +219,7 @@ def test_bits_in_use_stay_the_leading_bits() -> None:
             drawn.append(int(source.words(1)[0]))  # noqa: B023
             return drawn[-1]  # noqa: B023
 
-        sample = refining.settle(heads, 7, refining.gaussian(Fraction(30)), more)
+        sample = exact_rounding.settle(heads, 7, exact_rounding.gaussian_recipe(Fraction(30)), more)
         assert drawn
         assert len(drawn) % 2 == 0
         whole = list(heads)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gazeveil.noise import NoiseSource
-from gazeveil.noise._table_kernels import UNDECIDED, walk
+from gazeveil.noise.exact_rounding import GAUSSIAN, LAPLACE, MOST_ENTRIES, WIDTH, Law, Table, entries, table
 from gazeveil.noise.lattice import _settle_by_table
-from gazeveil.noise.tables import GAUSSIAN, LAPLACE, MOST_ENTRIES, WIDTH, Law, Table, entries, table
+from gazeveil.noise.sampling_kernels import UNDECIDED_BY_TABLE, walk
 
 LAWS = [GAUSSIAN, LAPLACE]
 SCALES = [Fraction(1, 10), Fraction(0.5), Fraction(1), Fraction(3.7), Fraction(50), Fraction(1000), Fraction(2999.7)]
@@ -96,7 +96,7 @@ def test_the_walk_agrees_with_inversion_in_high_precision_on_the_same_bits(law: 
         samples = walked(boundaries, np.array([number << 1 | sign for number in numbers], np.uint64))
         for number, sample in zip(numbers, samples.tolist(), strict=True):
             expected = magnitude(law, scale, number)
-            if sample == UNDECIDED:
+            if sample == UNDECIDED_BY_TABLE:
                 continue
             assert expected is not None, number
             assert sample == (-expected if sign else expected), number
@@ -105,12 +105,12 @@ def test_the_walk_agrees_with_inversion_in_high_precision_on_the_same_bits(law: 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_undecided_words_are_few(law: Law) -> None:
     samples = walked(table(law, Fraction(50)), NoiseSource.seeded(3).words(200_000))
-    assert not np.any(samples == UNDECIDED)
+    assert not np.any(samples == UNDECIDED_BY_TABLE)
 
 
 def test_a_word_that_is_all_zeros_goes_on_into_the_tail() -> None:
     boundaries = table(GAUSSIAN, Fraction(50))
-    assert walked(boundaries, np.zeros(1, np.uint64))[0] == UNDECIDED
+    assert walked(boundaries, np.zeros(1, np.uint64))[0] == UNDECIDED_BY_TABLE
     far = boundaries.settle(0, lambda: 1 << 40, near=len(boundaries.tails) - 1)
     expected = magnitude(GAUSSIAN, Fraction(50), 1 << 40, 127)
     assert far == expected
@@ -132,7 +132,7 @@ def test_forcing_refinement_changes_nothing_where_the_bits_decide(law: Law) -> N
     timid = replace(honest, width=np.uint64(2**55))
     words = NoiseSource.seeded(5).words(4000)
     plain, forced = walked(honest, words), walked(timid, words)
-    undecided = int(np.count_nonzero(forced == UNDECIDED))
+    undecided = int(np.count_nonzero(forced == UNDECIDED_BY_TABLE))
     assert undecided > 1000
     _settle_by_table(timid, NoiseSource.seeded(6), words, forced)
     assert np.array_equal(plain, forced)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.calibrate import (
+from gazeveil.privacy.calibration import (
     expected_radius,
     gaussian_delta,
     gaussian_epsilon,

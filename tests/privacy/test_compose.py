@@ -24,11 +24,18 @@ from gazeveil.privacy import (
     StretchOfGaze,
     Unproven,
     ZeroConcentratedDP,
-    convert,
+    conversion,
 )
-from gazeveil.privacy.calibrate import gaussian_epsilon
-from gazeveil.privacy.compose import compose, compose_disjoint, compose_events
-from gazeveil.privacy.events import Event, GaussianEvent, LaplaceEvent, PureEvent
+from gazeveil.privacy.calibration import gaussian_epsilon
+from gazeveil.privacy.composition import (
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    PureEvent,
+    compose,
+    compose_disjoint,
+    compose_events,
+)
 
 SMALL = st.fractions(min_value=Fraction(1, 1000), max_value=2, max_denominator=1000)
 PARTS = st.one_of(
@@ -68,7 +75,7 @@ def test_a_target_delta_buys_a_smaller_epsilon() -> None:
     hundred = compose([PureDP("0.1")] * 100, target_delta="1e-6")
     assert isinstance(hundred, ApproxDP)
     assert hundred.delta == Fraction(1, 10**6)
-    assert hundred.epsilon == convert.repeated_epsilon("0.1", 0, 100, "1e-6")
+    assert hundred.epsilon == conversion.repeated_epsilon("0.1", 0, 100, "1e-6")
     assert float(hundred.epsilon) == pytest.approx(4.775, abs=1e-3)
     mixed = compose([PureDP("0.1")] * 60 + [PureDP("0.2")] * 20, target_delta="1e-6")
     assert isinstance(mixed, ApproxDP)
@@ -83,10 +90,10 @@ def test_all_kinds_meet_at_a_target_delta() -> None:
     parts = [PureDP("0.1"), ZeroConcentratedDP("0.1"), ApproxDP("0.5", "1e-7")]
     both = compose(parts, target_delta="1e-6")
     assert isinstance(both, ApproxDP)
-    alone = convert.zcdp_epsilon("0.1", Fraction(9, 10**7))
+    alone = conversion.zcdp_epsilon("0.1", Fraction(9, 10**7))
     assert alone < both.epsilon <= alone + Fraction("0.6")
     half = compose([ZeroConcentratedDP("0.1"), ApproxDP(0, "5e-7")], target_delta="1e-6")
-    assert half == ApproxDP(convert.zcdp_epsilon("0.1", "5e-7"), "1e-6")  # the other half of δ is spent
+    assert half == ApproxDP(conversion.zcdp_epsilon("0.1", "5e-7"), "1e-6")  # the other half of δ is spent
     with pytest.raises(CannotCompose, match="target_delta"):
         compose(parts)
 
@@ -225,7 +232,7 @@ def test_a_tight_account_is_tighter_and_not_too_tight() -> None:
     assert tight.epsilon > Fraction(gaussian_epsilon(4, 1, "1e-6"))
     # Equal pure releases: the account may not fall below the optimum, which is known exactly too.
     equal = compose_events([PureEvent("0.1", 40)], target_delta="1e-6", tight=True).epsilon
-    optimum = convert.repeated_epsilon("0.1", 0, 40, "1e-6")
+    optimum = conversion.repeated_epsilon("0.1", 0, 40, "1e-6")
     assert optimum <= equal <= optimum * Fraction("1.001")
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gazeveil.errors import InternalError
-from gazeveil.privacy._interval import Interval, pi
+from gazeveil.privacy.decimal_interval import Interval, pi
 
 NUMBERS = st.fractions(min_value=-50, max_value=50, max_denominator=10**6)
 DIGITS = st.integers(3, 40)

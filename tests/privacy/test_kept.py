@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from gazeveil.noise.source import NoiseSource
+from gazeveil.privacy.composition import SEEDED, is_seeded, kept_promise
 from gazeveil.privacy.guarantee import PureDP, Unproven
-from gazeveil.privacy.kept import SEEDED, is_seeded, kept_promise
-from gazeveil.privacy.unit import OneRecording
+from gazeveil.privacy.protection import OneRecording
 
 
 class Wrapped(NoiseSource):

@@ -10,8 +10,7 @@ from fractions import Fraction
 import pytest
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.calibrate import gaussian_delta
-from gazeveil.privacy.liu import LiuNoise
+from gazeveil.privacy.calibration import LiuNoise, gaussian_delta
 
 HD = 1050 * 1680
 

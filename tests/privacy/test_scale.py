@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from gazeveil.privacy import scale
-from gazeveil.privacy.scale import Strength, strength_of
+from gazeveil.privacy import protection
+from gazeveil.privacy.protection import Strength, strength_of
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,13 @@ def test_an_epsilon_has_one_name(epsilon: str, strength: str) -> None:
 
 
 def test_the_table_says_how_sure_somebody_undecided_can_become() -> None:
-    for most, strength in scale.UP_TO:
+    for most, strength in protection.UP_TO:
         belief = 100 / (1 + math.exp(-most))
         digits = 3 if most == 10 else 1
         shown = math.ceil(belief * 10**digits) / 10**digits
-        assert f"| {most} | {shown:g} % | {strength} |" in str(scale.__doc__)
+        assert f"| {most} | {shown:g} % | {strength} |" in str(protection.__doc__)
 
 
 def test_only_what_protects_is_advised() -> None:
     assert [strength for strength in Strength if strength.protects] == [Strength.STRONG, Strength.MODERATE]
-    assert strength_of(scale.MOST_ADVISED) is not Strength.NEXT_TO_NONE
+    assert strength_of(protection.MOST_ADVISED) is not Strength.NEXT_TO_NONE

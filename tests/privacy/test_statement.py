@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
+from gazeveil.privacy.protection import OneRecording, WindowOfGaze
 from gazeveil.privacy.statement import StatedFact, statement
-from gazeveil.privacy.unit import OneRecording, WindowOfGaze
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism

@@ -19,7 +19,7 @@ from gazeveil.privacy import (
     WindowOfGaze,
     unit_from_dict,
 )
-from gazeveil.privacy.unit import UNITS
+from gazeveil.privacy.protection import UNITS
 
 ALL = [
     Observer(),

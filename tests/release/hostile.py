@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.features.bins import BinRules, bin_ranges
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
-from gazeveil.types import FloatArray
 
 PLANE = screen(800, 600, 400, 300, 600)
 RATE = 50.0

@@ -20,7 +20,8 @@ from gazeveil.aggregate.aoi import AoiStatistics, FixationCount, GroupComparison
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
+from gazeveil.arrays import WordArray
 from gazeveil.cli.main import run
 from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
@@ -28,7 +29,6 @@ from gazeveil.geometry import Geometry
 from gazeveil.privacy.statement import statement
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Stimulus, Study
-from gazeveil.types import WordArray
 
 DESK = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick
 FARTHER = screen(800, 600, 80, 60, 613)

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.privacy.kept import kept_promise
 from gazeveil.release import sources
 from gazeveil.release.evidence import evidence
 from gazeveil.release.methods import methods, paragraph

@@ -17,11 +17,11 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.features.bins import BinRules, bin_ranges
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
-from gazeveil.features.publish import ParticipantRelease
+from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.corpus_writer import write_corpus

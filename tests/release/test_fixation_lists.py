@@ -15,12 +15,12 @@ import pytest
 
 from gazeveil import Corpus, Recording, Study
 from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics
+from gazeveil.aggregate.engine import LONGEST_S, MOST_ROWS, LastingKernel, rows_each
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.lasting import LONGEST_S, MOST_ROWS, LastingKernel, rows_each
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import NormalisedMap, sum_of_squares
 from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, GazeveilError, OptionError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle

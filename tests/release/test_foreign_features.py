@@ -16,10 +16,9 @@ import pytest
 from gazeveil import Study
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
-from gazeveil.features.foreign import ForeignFeatures, frame_at, is_foreign, read_foreign
-from gazeveil.features.learnt_ranges import learn_ranges
-from gazeveil.features.publish import ParticipantRelease, participant_mechanism
+from gazeveil.features.external_tables import ForeignFeatures, frame_at, is_foreign, learn_ranges, read_foreign
 from gazeveil.features.ranges import Range, Ranges
+from gazeveil.features.series_release import ParticipantRelease, participant_mechanism
 from gazeveil.noise import NoiseSource
 from gazeveil.release.feature_facts import settings_for
 

@@ -18,7 +18,7 @@ from scipy import stats
 from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianMap, LiuMap
-from gazeveil.aggregate.liu.noisy import NOISES
+from gazeveil.aggregate.liu.noisy_maps import NOISES
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, PrivacyError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording

@@ -13,7 +13,7 @@ from gazeveil.errors import BudgetExceeded, ReleaseFailed
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.privacy.protection import WindowOfGaze
 from gazeveil.release.plan import PRODUCTS, Plan
 from tests.release import hostile
 from tests.test_front_door import NAMES, plans

@@ -14,21 +14,20 @@ import numpy as np
 import pytest
 
 from gazeveil import screen
-from gazeveil.aggregate.aoi.compare import GroupComparison
-from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil.aggregate.aoi.mechanism import AoiStatistics, GroupComparison
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.saliency import PREDICTED, SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Task
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
 from gazeveil.errors import OptionError
 from gazeveil.features.design import Design
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.privacy.scale import MOST_ADVISED
+from gazeveil.privacy.protection import MOST_ADVISED
 from gazeveil.release.calibrated import (
     HEATMAP,
     HEATMAP_WITH_PICTURE,

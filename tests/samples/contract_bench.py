@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gazeveil.arrays import FloatArray
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
 from gazeveil.samples.space import Space
-from gazeveil.types import FloatArray
 
 SCREEN = Screen(1280, 720, 40.0)
 SPACES: list[Space] = [SCREEN, Sphere(), Sphere(100, 80)]

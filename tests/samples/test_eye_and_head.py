@@ -13,8 +13,8 @@ import pytest
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, guarantee_from_dict
+from gazeveil.privacy.protection import WindowOfGaze
 from gazeveil.privacy.statement import neighbours_in_words
-from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.release.words import formal
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from gazeveil import headset
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource, planar_laplace
+from gazeveil.noise.parameters import NOISE_PER_DEGREE
 from gazeveil.noise.radial import add_radial
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
 from gazeveil.samples import _sphere_kernels as sphere
 from gazeveil.samples import _stream_kernels as places
 from gazeveil.samples import gaze_model
-from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms._tested_kernels import distance
 from gazeveil.samples.mechanisms.clock import Clock
@@ -28,7 +29,6 @@ from gazeveil.samples.space import EYE_FIELD, Sphere, space_of
 from gazeveil.samples.stream import StreamMechanism, StreamVeil
 from gazeveil.samples.window_budget import LOSS_UNIT
 from gazeveil.simulate import SimulatedStudy
-from gazeveil.types import FloatArray
 
 EYES_SPACE = Sphere(*EYE_FIELD)
 RADIUS = 5.0

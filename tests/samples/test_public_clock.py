@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab import load
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import Subject, Verdict, audit
@@ -21,7 +22,6 @@ from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.mechanisms.rotate import Rotation
 from gazeveil.samples.window_budget import spends
-from gazeveil.types import FloatArray
 
 load()  # enters Kaleido as published, which is a stream like ours
 SCREEN = Screen(1280, 720)

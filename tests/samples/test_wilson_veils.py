@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gazeveil import NoiseSource, Unproven
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName, VeilShut
 from gazeveil.lab.as_published.wilson_presets import preset as lab_preset
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
@@ -22,7 +23,6 @@ from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.presets import PRESETS, preset
-from gazeveil.types import FloatArray
 
 SPHERE = Sphere()
 SCREEN = Screen(1920, 1080, 40.0)

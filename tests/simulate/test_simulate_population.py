@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.simulate import TRAITS, Observer, Population, SimulatedStudy
-from gazeveil.types import FloatArray
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.samples.window_budget import LOSS_UNIT
-from gazeveil.types import FloatArray
 
 PLANE = Screen(32768.0, 32768.0)
 RATE_HZ = 60.0

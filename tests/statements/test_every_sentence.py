@@ -18,10 +18,10 @@ import pytest
 
 from gazeveil.aggregate.aoi import GroupComparison
 from gazeveil.geometry import screen
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.privacy.kept import kept_promise
+from gazeveil.privacy.protection import FeatureSeries, OneRecording, StretchOfGaze, WindowOfGaze
 from gazeveil.privacy.statement import StatedFact, Statement, neighbours_in_words, statement
-from gazeveil.privacy.unit import FeatureSeries, OneRecording, StretchOfGaze, WindowOfGaze
 from gazeveil.release.plan import Plan
 from gazeveil.release.release import Release
 from gazeveil.release.study import Participants, Study

@@ -14,7 +14,7 @@ import pytest
 from gazeveil.errors import OptionError
 from gazeveil.lab.userstudy.proposal import CONSENT
 from gazeveil.privacy.guarantee import GazeStreamDP, PureDP
-from gazeveil.privacy.participants import LANGUAGES
+from gazeveil.privacy.participant_statement import LANGUAGES
 from gazeveil.privacy.statement import StatedFact, Statement, statement
 from tests.statements import test_refuting as programs
 from tests.statements.readability import english_syllables, german_syllables, grade, sachtextformel

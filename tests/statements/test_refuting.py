@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import audit, build
-from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma
+from gazeveil.privacy.calibration import gaussian_delta, gaussian_sigma
 from gazeveil.privacy.guarantee import PureDP, ZeroConcentratedDP
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.statement import statement

@@ -18,8 +18,8 @@ from pathlib import Path
 def plain(version: str) -> str:
     """Go the whole way of a release; an extra that is missing is asked for by name."""
     import gazeveil
+    from gazeveil.display import canvas
     from gazeveil.errors import MissingExtra
-    from gazeveil.pictures import canvas
 
     home = Path(gazeveil.__file__).resolve()
     _expect(home.is_relative_to(Path(sys.prefix).resolve()), f"gazeveil was imported from {home}")
@@ -54,7 +54,7 @@ def plain(version: str) -> str:
 
 def plots() -> str:
     """Draw a picture."""
-    from gazeveil.pictures import canvas, png
+    from gazeveil.display import canvas, png
 
     figure, axes = canvas()
     axes.plot([0, 1])
@@ -66,8 +66,7 @@ def accounting() -> str:
     """Account tightly for two releases."""
     from fractions import Fraction
 
-    from gazeveil.privacy._accounting import loss_distribution_epsilon
-    from gazeveil.privacy.events import GaussianEvent
+    from gazeveil.privacy.composition import GaussianEvent, loss_distribution_epsilon
 
     epsilon = loss_distribution_epsilon([GaussianEvent("4", count=2)], Fraction(1, 10**6))
     _expect(0 < epsilon < 4, f"ε = {float(epsilon)}")
@@ -180,7 +179,7 @@ def attacks() -> str:
 
 def spark() -> str:
     """Start Spark, where there is Java."""
-    from gazeveil.engines._spark_session import context_at
+    from gazeveil.engines.spark import context_at
 
     if shutil.which("java") is None:
         import pyspark

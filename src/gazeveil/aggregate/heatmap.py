@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.render import WIDEST_DEG
+from gazeveil.aggregate.grid import WIDEST_DEG, Grid
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task, choose
 from gazeveil.exact import Number, above_zero, as_text, probability
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.options import check_settings, setting
-from gazeveil.privacy.calibrate import laplace_scale
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.calibration import laplace_scale
+from gazeveil.privacy.protection import Neighbours
 
 COUNT_SHARE = Fraction(1, 8)
 """The part of ε that pays for counting the participants, where their number is a secret and nobody declared a guess."""

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several noisy maps decoded together: first their mean, which is the least noisy of all, then each map around it.
 
+A change δf changes the logarithm of such a map m by sδf, s the slope, and the map, of mass 1, by m (sδf − m·sδf); its
+blurred picture by the blur of that. So the variance of each cell is the sum, over the columns of Φ, of the squares of
+what they change, times their variances. Φ is what noise can move, or, where the question is how far the truth may be,
+all that maps may differ by.
+
 What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unknown gain. Post-processing, in two steps:
 
-1. The mean over maps is one number a feature with little noise. Every mean map of `gazeveil.aggregate.prior` is
+1. The mean over maps is one number a feature with little noise. Every mean map of `gazeveil.aggregate.map_prior` is
    weighed by its evidence, and a linear estimate averaged over them. A mean over k unrelated maps has hot spots of a
    k-th of the variance, and the prior is reported so.
 2. The maps differ from the mean μ by μ times a smooth field: sharp and wide hot spots, whose two amplitudes are found
@@ -19,19 +24,174 @@ centre that the mean shows. The evidence of all maps decides how much of that is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
 
 import numpy as np
 
-from gazeveil.aggregate.answers import Answers, drawn_variance, lifted, log_normal, smooth_fields
-from gazeveil.aggregate.measured import LOOKS, Blur, Center, Kinship, Measured, blurred, single_look
-from gazeveil.aggregate.models import CENTRE_POWER, PICTURE_FLOOR
-from gazeveil.aggregate.prior import Prior, floored
-from gazeveil.aggregate.render import render
-from gazeveil.blas import one_thread
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.aggregate.grid import blur_matrix, render
+from gazeveil.aggregate.map_prior import CENTRE_POWER, PICTURE_FLOOR, Prior, floored
+from gazeveil.arrays import FloatArray, IntArray, one_thread
+
+LOOKS = 5.0
+"""How many independent fixations one observer's map is worth."""
+
+Blur = tuple[float, float]
+"""Standard deviations of the point-spread function down and across, in cells."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinship:
+    """How maps are related: in the turned maps U'ρ they are not, and each has a variance and a gain of its own.
+
+    Attributes:
+        turn: U, orthonormal, a column a turned map; None where nothing is turned, since with 10,000 maps even a matrix
+            of ones and zeros would fill the memory.
+        variances: The prior variance of each turned map, relative to that of unrelated maps.
+        gains: What measuring multiplied each turned map by, besides g.
+    """
+
+    turn: FloatArray | None
+    variances: FloatArray
+    gains: FloatArray
+
+    @staticmethod
+    def none(count: int) -> Kinship:
+        """Return that of unrelated maps."""
+        return Kinship(None, np.ones(count), np.ones(count))
+
+    def turned(self, rows: FloatArray) -> FloatArray:
+        """Return U' times what has a row a map."""
+        return rows if self.turn is None else self.turn.T @ rows
+
+    def turned_back(self, rows: FloatArray) -> FloatArray:
+        """Return U times what has a row a turned map."""
+        return rows if self.turn is None else self.turn @ rows
+
+    def mixed(self, rows: FloatArray) -> FloatArray:
+        """Return what variances of turned maps, a row each, are for the maps themselves."""
+        return rows if self.turn is None else self.turn**2 @ rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What is decoded, and the public facts about it.
+
+    Attributes:
+        numbers: z, one row a map, one column a feature.
+        noise_sd: Standard deviation of each map's noise; all equal where maps are related.
+        features: W, one row a cell, one column a feature.
+        observers: How many participants are averaged.
+        weights: What the mean weighs each map by; they add up to 1.
+        unrelated: How many unrelated maps the mean is worth.
+        kinships: How the maps may be related; weighed by evidence.
+        looks: How many independent fixations one observer's map is worth, where it is asked how uncertain maps are.
+    """
+
+    numbers: FloatArray
+    noise_sd: FloatArray
+    features: FloatArray
+    observers: float
+    weights: FloatArray
+    unrelated: float
+    kinships: tuple[Kinship, ...]
+    looks: float = LOOKS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Center:
+    """The mean map, of mass 1 and above 0, its gain, the noise of its blurred picture, and how much of it is data.
+
+    The evidence is the density of what was measured of the mean, over all models of it, as a logarithm.
+    """
+
+    map: FloatArray
+    gain: float
+    noise_sd: FloatArray
+    data_share: float
+    evidence: float = 0.0
+
+
+def single_look(features: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return the covariance of the features of one look, drawn from a map."""
+    seen = mean @ features
+    return np.asarray(features.T @ (mean[:, None] * features) - np.outer(seen, seen))
+
+
+def blurred(prior: Prior, columns: FloatArray, blur: Blur) -> FloatArray:
+    """Return columns, one row a cell, each blurred as a map."""
+    stack = np.ascontiguousarray(columns.T).reshape(-1, *prior.grid.shape)
+    return np.ascontiguousarray(render(stack, blur).reshape(-1, prior.grid.size).T)
+
+
+# --- How uncertain blurred maps are that are lifted by a Gaussian field: f = Φc, c with variances of its own.
+
+
+_KEPT = 0.995
+"""Which part of the variance of smooth fields is kept: the rest is finer than the blur."""
+
+_WIDEST_LOG_VARIANCE = 3.0
+
+
+class Answers:
+    """What blurred maps do when their logarithms change: laid out so that one product blurs all of it."""
+
+    def __init__(self, changes: FloatArray, shape: tuple[int, int], blur: tuple[float, float]) -> None:
+        """Prepare for changes of logarithms, one row a cell, a column each."""
+        self._changes, self._shape, self.count = changes, shape, changes.shape[1]
+        self._by_row = np.ascontiguousarray(changes.reshape(*shape, -1).transpose(0, 2, 1))  # row, change, column
+        self._down, self._across = (blur_matrix(size, width) for size, width in zip(shape, blur, strict=True))
+
+    def variance(self, map_: FloatArray, own: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return the variance of each cell of a map, rows by columns, if each change has so much variance."""
+        rows, columns = self._shape
+        pulled = map_ * slope
+        moved = pulled.reshape(rows, 1, columns) * self._by_row
+        moved -= map_.reshape(rows, 1, columns) * (pulled @ self._changes)[:, None]
+        moved = (self._down @ moved.reshape(rows, -1)).reshape(-1, columns) @ self._across.T
+        np.square(moved, out=moved)
+        return np.asarray(own @ moved.reshape(rows, -1, columns))
+
+
+def smooth_fields(prior: Prior, kinds: Iterable[tuple[float, float]]) -> FloatArray:
+    """Return Φ, a column a change, so that ΦΦ' is nearly the sum of v exp(-d²/2l²) over kinds of hot spots (v, l)."""
+    found = [np.zeros((prior.grid.size, 0))]
+    for size, length in kinds:
+        (down, turn_down), (across, turn_across) = (np.linalg.eigh(kernel) for kernel in prior.kernels(length))
+        variances = size * np.maximum(np.outer(down, across).ravel(), 0.0)
+        order = np.argsort(-variances, kind="stable")
+        kept = order[: int(np.sum(np.cumsum(variances[order]) < _KEPT * variances.sum())) + 1]
+        row, column = np.divmod(kept, len(across))
+        fields = turn_down[:, None, row] * turn_across[None, :, column] * np.sqrt(variances[kept])
+        found.append(fields.reshape(prior.grid.size, -1))
+    return np.concatenate(found, axis=1)
+
+
+def lifted(field: FloatArray) -> FloatArray:
+    """Return by how much a field lifts a map: exp(f) up to f = 1, and on from there along a straight line.
+
+    A field that was found by a linear estimate is of hot spots as they are, not of their logarithms: the exponential of
+    a clear one runs away.
+    """
+    return np.asarray(np.exp(np.minimum(field, 1.0)) * np.maximum(field, 1.0))
+
+
+def log_normal(blurred: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the variance of positive numbers whose logarithms have the variance of what was linearised."""
+    relative = np.minimum(variance / blurred**2, _WIDEST_LOG_VARIANCE)
+    return np.asarray(blurred**2 * np.expm1(relative))
+
+
+def drawn_variance(map_: FloatArray, shape: tuple[int, int], blur: tuple[float, float]) -> FloatArray:
+    """Return the variance of each cell of the blurred map of one look, drawn from a map."""
+    down, across = (blur_matrix(size, width) for size, width in zip(shape, blur, strict=True))
+    cells = map_.reshape(shape)
+    return np.asarray(np.maximum(down**2 @ cells @ (across**2).T - (down @ cells @ across.T) ** 2, 0.0))
+
+
+# --- Several noisy maps decoded together: first their mean, which is the least noisy of all, then each map around it.
+
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.geometry import Geometry
-from gazeveil.types import FloatArray, IntArray
 
 GAZE = ("x", "y", "valid")
 """The columns that say where an observer looked."""
@@ -90,14 +90,14 @@ class CountMap(OnGrid):
 
     def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
         """Add the counts of several observers to ``total``, in one pass over the rows."""
-        from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+        from gazeveil.aggregate import map_kernels  # noqa: PLC0415  (compiles)
 
         # no observer can reach a cap of as many as all rows
         most = max(len(rows["x"]), 1)
         cap = most if self.cap is None else min(self.cap, most)
         fits = len(starts) * cap < 1 << 31
         tally = np.zeros((self.size, 2), dtype=np.int32 if fits else np.int64)
-        _map_kernels.add_counts(*_gaze(rows), starts, *_raster(self.grid), cap, tally)
+        map_kernels.add_counts(*_gaze(rows), starts, *_raster(self.grid), cap, tally)
         total += tally[:, 1]
 
 
@@ -121,9 +121,9 @@ class NormalisedMap(ManyOnGrid):
 
     def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
         """Add the maps of several observers to ``total``, in one pass over the rows."""
-        from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+        from gazeveil.aggregate import map_kernels  # noqa: PLC0415  (compiles)
 
-        _map_kernels.add_normalised(*_gaze(rows), starts, *_raster(self.grid), self.bound, total)
+        map_kernels.add_normalised(*_gaze(rows), starts, *_raster(self.grid), self.bound, total)
 
 
 def add_features(
@@ -146,10 +146,10 @@ def add_features(
     Raises:
         InternalError: If a number is not finite.
     """
-    from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+    from gazeveil.aggregate import map_kernels  # noqa: PLC0415  (compiles)
 
     _check_whole("bound", bound)
-    _check_done(_map_kernels.add_features(*_gaze(rows), starts, *_raster(grid), features, origin, bound, total))
+    _check_done(map_kernels.add_features(*_gaze(rows), starts, *_raster(grid), features, origin, bound, total))
 
 
 def add_products(
@@ -172,10 +172,10 @@ def add_products(
     Raises:
         InternalError: If a number is not finite.
     """
-    from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+    from gazeveil.aggregate import map_kernels  # noqa: PLC0415  (compiles)
 
     _check_whole("bound", bound)
-    _check_done(_map_kernels.add_products(*_gaze(rows), starts, *_raster(grid), across, down, bound, total))
+    _check_done(map_kernels.add_products(*_gaze(rows), starts, *_raster(grid), across, down, bound, total))
 
 
 def counts(grid: Grid, rows: Columns) -> IntArray:

@@ -5,8 +5,8 @@
 With the extra ``picture`` installed a small model of ours says it (`gazeveil.gaze.predicted`). Without it there is
 what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of lightness and of
 two opponent colours, at two scales. A map of the user's own can take their place. The picture is public and no gaze is
-looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.models` offers it as some models among others,
-and what was measured decides how much of it is believed.
+looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.map_prior` offers it as some models among
+others, and what was measured decides how much of it is believed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.render import render
-from gazeveil.blas import one_thread
+from gazeveil.aggregate.grid import Grid, render
+from gazeveil.arrays import FloatArray, one_thread
 from gazeveil.errors import InputError
 from gazeveil.gaze.predicted.backbone import is_installed
 from gazeveil.gaze.predicted.readout import content_of, readout_digest
-from gazeveil.types import FloatArray
 
 PREDICTED = "picture model 1"
 SPECTRAL = "spectral residual"

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a way of releasing one heatmap is: three steps, of which only the middle one touches both data and noise.
+"""What a way of releasing one heatmap is: a noisy sum that is decoded; and which way suits a task.
+
+Noise hides one observer only if the sum keeps the kernel's bound. So nobody hands in a sum: `NoisySum.measure` takes a
+corpus, sums its own kernel over it and adds its own noise.
 
 1. ``kernel``: one observer's rows become integers whose norm is bounded (clipped in integers, rounded toward zero).
 2. ``measure``: the kernel's sum over observers gets exact lattice noise. From here on everything is private.
@@ -12,23 +15,47 @@ Everything a strategy is made of is public and fixed before it sees data: grid, 
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.aggregate.engine import Engine, Kernel
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.saliency import Saliency
+from gazeveil.arrays import FloatArray, IntArray, Tell, silent
 from gazeveil.exact import Number, above_zero, probability
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.registry import Registry
-from gazeveil.types import FloatArray, IntArray
+
+
+class NoisySum(ABC):
+    """Something that sums its own kernel over observers and adds its own exact noise."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def kernel(self) -> Kernel:
+        """Return what turns one observer's rows into integers of a bounded size."""
+
+    @abstractmethod
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        """Return a sum of the kernel with exact noise; several sums, one a row, are several releases."""
+
+    def measure(self, corpus: Corpus, noise: NoiseSource, engine: Engine, tell: Tell = silent) -> IntArray:
+        """Return the noisy sum over a corpus: the only step that sees both data and noise."""
+        return self._noised(engine.sum_over_observers(corpus, self.kernel(), tell).total, noise)
+
+
+# --- What a way of releasing one heatmap is: three steps, of which only the middle one touches both data and noise.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +146,28 @@ class Strategy(NoisySum):
 
 STRATEGIES: Registry[type[Strategy]] = Registry("heatmap strategy", package="gazeveil.aggregate.strategies")
 """Strategies by name; each is made as ``STRATEGIES[name](task)``."""
+
+
+# --- Which strategy suits a task: a rule that looks at public numbers alone.
+
+
+_MORE = 1.15
+"""By so much more many numbers explain than a linear estimate from them would: the decoder is not linear."""
+
+
+def choose(task: Task) -> str:
+    """Return the name of the strategy for a task: the one whose numbers should explain more of the map."""
+    if task.delta == 0:
+        return "modes"
+    shares = explained(task)
+    return max(shares, key=lambda name: shares[name])
+
+
+@lru_cache(maxsize=16)
+def explained(task: Task) -> Mapping[str, float]:
+    """Return which share of what the prior leaves open each strategy in question should explain."""
+    from gazeveil.aggregate.strategies import bumps, modes  # noqa: PLC0415  (they ask here how much noise there is)
+
+    if task.delta == 0:
+        return {"modes": modes.explained(task)}
+    return {"bumps": min(_MORE * bumps.explained(task), 1.0), "modes": modes.explained(task)}

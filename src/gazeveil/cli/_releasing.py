@@ -25,8 +25,7 @@ import typer
 
 from gazeveil.cli._program import settings
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.privacy.scale import IN_SHORT
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import IN_SHORT, Neighbours
 from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, option, settable, sizes_of, taking
 from gazeveil.terminal.printing import AsJson, print_json, print_line, progress, show_preview
 

@@ -33,8 +33,8 @@ def calibrate() -> None:
 @app.command(epilog="Example: `gazeveil calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
 def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJson = False) -> None:
     """Gaussian noise for (ε, δ): the smallest standard deviation that is enough."""
-    from gazeveil.privacy.calibrate import gaussian_sigma
-    from gazeveil.privacy.convert import gaussian_zcdp
+    from gazeveil.privacy.calibration import gaussian_sigma
+    from gazeveil.privacy.conversion import gaussian_zcdp
 
     sigma = gaussian_sigma(epsilon, delta, sensitivity)
     _tell(
@@ -53,7 +53,7 @@ def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJ
 @app.command(epilog="Example: `gazeveil calibrate laplace --epsilon 0.5 --sensitivity 2`")
 def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) -> None:
     """Laplace noise for pure ε: the smallest scale that is enough."""
-    from gazeveil.privacy.calibrate import laplace_scale
+    from gazeveil.privacy.calibration import laplace_scale
 
     scale = laplace_scale(epsilon, sensitivity)
     _tell(
@@ -76,7 +76,7 @@ def radial(
     as_json: AsJson = False,
 ) -> None:
     """Radial noise for pure ε: a random direction, a radius from Gamma(d, scale); planar Laplace if d is 2."""
-    from gazeveil.privacy.calibrate import expected_radius, radial_scale
+    from gazeveil.privacy.calibration import expected_radius, radial_scale
 
     scale = radial_scale(epsilon, sensitivity)
     mean = expected_radius(scale, dimensions)
@@ -115,7 +115,7 @@ def liu(
     as_json: AsJson = False,
 ) -> None:
     """The noise that Liu et al. 2019 publish for gaze maps, and whether it keeps what is claimed."""
-    from gazeveil.privacy.liu import LiuNoise
+    from gazeveil.privacy.calibration import LiuNoise
 
     noise = LiuNoise(observers=participants, pixels=pixels, epsilon=epsilon, cap=cap, delta=delta)
     claimed, true = float(noise.delta), noise.true_delta()

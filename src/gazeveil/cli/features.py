@@ -15,13 +15,13 @@ import typer
 from gazeveil.cli._program import settings
 from gazeveil.cli._releasing import Door, releases
 from gazeveil.errors import OptionError
-from gazeveil.privacy.scale import IN_SHORT
+from gazeveil.privacy.protection import IN_SHORT
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.features.foreign import ForeignFeatures
+    from gazeveil.features.external_tables import ForeignFeatures
     from gazeveil.features.settings import Settings
     from gazeveil.features.table import FeatureTable
 
@@ -64,7 +64,7 @@ def design(
     as_json: AsJson = False,
 ) -> None:
     """Learn a public design from participants whose data are public or simulated, never from those to protect."""
-    from gazeveil.features.learning import learn_from
+    from gazeveil.features.design_learning import learn_from
 
     if out.suffix != ".json":
         raise OptionError(f"a design goes to a .json file, not {out.name!r}")
@@ -119,8 +119,8 @@ def release(
 ) -> None:
     """Release feature series of a corpus or a table of features: each participant's own, or a group mean."""
     from gazeveil.features.design import Design
-    from gazeveil.features.group import GroupSeries
-    from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
+    from gazeveil.features.group_series import GroupSeries
+    from gazeveil.features.series_release import ParticipantRelease, needed, participant_mechanism
     from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
 
     study = door.study(observed_facts)
@@ -170,7 +170,7 @@ def declare(
     as_json: AsJson = False,
 ) -> None:
     """Learn the ranges of features made elsewhere, from public data, never from the participants to protect."""
-    from gazeveil.features.learnt_ranges import learn_ranges
+    from gazeveil.features.external_tables import learn_ranges
     from gazeveil.files import replacing
     from gazeveil.release.manifest import features_as_toml
 
@@ -201,7 +201,7 @@ def table_and_settings(table: Path, study_file: Path | None) -> tuple[FeatureTab
     Raises:
         OptionError: If a study is given that declares no such table.
     """
-    from gazeveil.features.foreign import open_public
+    from gazeveil.features.external_tables import open_public
     from gazeveil.features.settings import Settings
     from gazeveil.features.table import FeatureTable
     from gazeveil.release.study import Study
@@ -286,7 +286,7 @@ def extract(
     """Compute the 52 features in a sliding window, or bins with finite reach. Not private: keep the table safe."""
     from gazeveil.aggregate.aoi import read_groups
     from gazeveil.engines import engine_at
-    from gazeveil.features.extract import check_pupil_units, of_corpus
+    from gazeveil.features.extraction import check_pupil_units, of_corpus
     from gazeveil.features.settings import extract_one
     from gazeveil.features.table import FeatureTable
     from gazeveil.gaze.corpus import Corpus
@@ -351,8 +351,8 @@ def describe(
     """Show each feature's mean and spread, its declared range, and how much of it that would clip. Not private."""
     import polars as pl
 
-    from gazeveil.features.describe import describe as describe_table
     from gazeveil.features.settings import Settings
+    from gazeveil.features.table import describe as describe_table
 
     found, settings = table_and_settings(table, study_file)
     if task is not None:

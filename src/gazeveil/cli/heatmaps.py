@@ -37,7 +37,7 @@ def heatmaps(
 
     The folder holds the maps, error bars, their mean, and the guarantee in words.
     """
-    from gazeveil.aggregate.whole_study import PrivateHeatmaps
+    from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
     from gazeveil.release.study_files import find_pictures, read_weights
 
     study = door.study()

@@ -15,7 +15,7 @@ import typer
 
 from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
-from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
+from gazeveil.privacy.protection import Neighbours, Observer, OneRecording
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.options import filled
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table

@@ -14,7 +14,7 @@ import typer
 from gazeveil.cli._program import settings
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
-from gazeveil.privacy.scale import IN_SHORT
+from gazeveil.privacy.protection import IN_SHORT
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, filled, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
@@ -167,7 +167,7 @@ def _heatmap(study: Study, asked: Asked) -> Plan:
 
 
 def _heatmaps(study: Study, asked: Asked) -> Plan:
-    from gazeveil.aggregate.whole_study import PrivateHeatmaps
+    from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
 
     return study.plan(PrivateHeatmaps(epsilon=asked.amount, delta=asked.delta), stimuli=asked.stimulus or None)
 
@@ -191,7 +191,7 @@ def _aoi(study: Study, asked: Asked) -> Plan:
 
 def _group_series(study: Study, asked: Asked) -> Plan:
     from gazeveil.features.design import Design
-    from gazeveil.features.group import GroupSeries
+    from gazeveil.features.group_series import GroupSeries
 
     if asked.design is None:
         raise OptionError("a group's series need a public design", hint="give one with --design design.json")

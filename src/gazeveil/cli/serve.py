@@ -59,8 +59,8 @@ def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
 async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
     import asyncio
 
-    from gazeveil._signals import STOP, called_on
     from gazeveil.gateway.demo import play
+    from gazeveil.process import STOP, called_on
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
 
@@ -191,9 +191,9 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
     import asyncio
 
-    from gazeveil._signals import STOP, called_on
     from gazeveil.gateway.bypass import has_ways
     from gazeveil.gateway.serve import serve as run
+    from gazeveil.process import STOP, called_on
 
     stop, again = asyncio.Event(), asyncio.Event()
 

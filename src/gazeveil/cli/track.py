@@ -141,8 +141,8 @@ def _policy(
 async def _run(policy: Policy, seconds: float | None) -> int:
     import asyncio
 
-    from gazeveil._signals import STOP, called_on
     from gazeveil.gateway.serve import Gateway
+    from gazeveil.process import STOP, called_on
 
     stop = asyncio.Event()
     if seconds is not None:

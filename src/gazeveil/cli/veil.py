@@ -129,7 +129,7 @@ def _settings(pairs: list[str]) -> dict[str, str]:
 
 def _check_plot(plot: Path, door: Door) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
-    from gazeveil.pictures import canvas
+    from gazeveil.display import canvas
     from gazeveil.release.record import private_report_of
 
     canvas()  # says what is missing

@@ -20,8 +20,11 @@ from queue import Empty, SimpleQueue
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.engine import ENGINES, Columns, Kernel, Summed
-from gazeveil.engines.adding import (
+from gazeveil.aggregate.engine import (
+    ENGINES,
+    Columns,
+    Kernel,
+    Summed,
     add_exactly,
     add_up,
     check_columns,
@@ -30,13 +33,13 @@ from gazeveil.engines.adding import (
     corpus_changed,
     stamps_of,
 )
+from gazeveil.arrays import IntArray, Tell, silent
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.mapping import Answer
 from gazeveil.gaze.recording import Recording
-from gazeveil.types import IntArray, Tell, silent
 
 SMALL_KERNEL = 1 << 16
 SMALL_BATCH_ROWS, BATCH_ROWS = 1 << 20, 1 << 22

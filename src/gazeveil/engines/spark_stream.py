@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import (
     BudgetExceeded,
     InputError,
@@ -41,9 +42,8 @@ from gazeveil.files import others_may_read
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.privacy.protection import WindowOfGaze
 from gazeveil.samples.mechanism import LATEST, SampleMechanism, mechanism_from_dict
-from gazeveil.types import FloatArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

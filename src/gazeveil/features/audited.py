@@ -16,22 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.features import choose_bins, fourier
-from gazeveil.features.chunked import ChunkedSeries
+from gazeveil.arrays import FloatArray
+from gazeveil.features import fourier
 from gazeveil.features.design import Design
-from gazeveil.features.group import GroupPlan, GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
+from gazeveil.features.fourier import ChunkedSeries
+from gazeveil.features.group_series import GroupPlan, GroupSeries
 from gazeveil.features.mechanisms.efpa import EnhancedFourierPerturbation, SamplingPerturbation
-from gazeveil.features.panel import noisy_lengths
 from gazeveil.features.participant_series import ParticipantPlan, ParticipantSeries
 from gazeveil.features.ranges import Range, Ranges
-from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
+from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism, noisy_lengths
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.neighbours.series import series_pairs
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable, series_pairs
 from gazeveil.privacy.guarantee import PureDP
-from gazeveil.types import FloatArray
 
 STEPS = 16
 CHUNK = 8
@@ -60,14 +57,17 @@ class Coordinates:
 
     def _exact(self, data: FloatArray) -> FloatArray:
         parts = [self.mechanism.prepare(part) for part in self.mechanism._parts(data.T[None])]
-        kept = [fourier.coordinates(part, min(self.mechanism.kept, fourier.bins(part.shape[-1]))) for part in parts]
+        kept = [
+            fourier.fourier_coordinates(part, min(self.mechanism.kept, fourier.bin_count(part.shape[-1])))
+            for part in parts
+        ]
         return np.concatenate([part.ravel() for part in kept])
 
     def _even(self) -> FloatArray:
         whole, rest = divmod(self.mechanism.steps, self.mechanism.chunk)
         factors = [fourier.orthonormal(self.mechanism.chunk, self.mechanism.kept)] * whole
         if rest:
-            factors.append(fourier.orthonormal(rest, min(self.mechanism.kept, fourier.bins(rest))))
+            factors.append(fourier.orthonormal(rest, min(self.mechanism.kept, fourier.bin_count(rest))))
         return np.tile(np.concatenate(factors), self.mechanism.features)
 
 
@@ -95,14 +95,14 @@ class Chosen:
 
     def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return the log ratio of the two densities: that of the choice, and that of the noise given it."""
-        steps, choices = self.mechanism.steps, choose_bins.candidates(self.mechanism.steps)
+        steps, choices = self.mechanism.steps, fourier.kept_candidates(self.mechanism.steps)
         chances = [np.log(self._chances(side)) for side in (first, second)]
         ratio = np.zeros(len(outputs))
         for index, kept in enumerate(choices):
             mine = outputs[:, 0] == index
             even = fourier.orthonormal(steps, kept)
-            noisy = outputs[mine, 1 : 1 + fourier.numbers(steps, kept)]
-            away = [noisy - fourier.coordinates(side.T, kept)[0] for side in (first, second)]
+            noisy = outputs[mine, 1 : 1 + fourier.coordinate_count(steps, kept)]
+            away = [noisy - fourier.fourier_coordinates(side.T, kept)[0] for side in (first, second)]
             if isinstance(self.mechanism, SamplingPerturbation):
                 here, there = (np.linalg.norm(gap * even, axis=1) for gap in away)
             else:
@@ -112,10 +112,10 @@ class Chosen:
 
     def _chances(self, data: FloatArray) -> FloatArray:
         """Return the chance of every choice: that its score plus one-sided noise is the best."""
-        mechanism, choices = self.mechanism, choose_bins.candidates(self.mechanism.steps)
+        mechanism, choices = self.mechanism, fourier.kept_candidates(self.mechanism.steps)
         cost = np.array([mechanism.expected_noise(kept) for kept in choices])
-        scores = -(choose_bins.discarded(data.T, choices)[0] + cost)
-        scale = float(2 * (mechanism._length(mechanism.changed) + choose_bins.ROUNDING) / mechanism.share)
+        scores = -(fourier.discarded(data.T, choices)[0] + cost)
+        scale = float(2 * (mechanism._length(mechanism.changed) + fourier.ROUNDING) / mechanism.share)
         bonus = np.linspace(0.0, 40.0, 20_001)
         ahead = bonus[:, None, None] + (scores[:, None] - scores) / scale
         below = np.where(np.eye(len(choices), dtype=bool), 1.0, -np.expm1(-np.maximum(ahead, 0.0)))

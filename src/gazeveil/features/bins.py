@@ -21,18 +21,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, Tell
 from gazeveil.errors import InputError, OptionError
-from gazeveil.features.declared import PUPIL_MM
-from gazeveil.features.extract import Extracted, as_table, of_corpus
-from gazeveil.features.eye_events import plane_of, samples_of
+from gazeveil.features.extraction import Extracted, as_table, of_corpus, plane_of, samples_of, window_starts
+from gazeveil.features.feature_list import PUPIL_MM
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import BINS, FeatureTable, Info
-from gazeveil.features.windows import window_starts
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.types import FloatArray, Tell
 
 CHANNELS: Final = (
     "x", "y", "pupil", "log_path", "seen", "saccades", "right_saccades", "saccade_path", "fixations", "fixation_s",
@@ -112,7 +110,7 @@ def extract_bins(
     Raises:
         InputError: If the recording is shorter than a bin, or its time goes backwards.
     """
-    from gazeveil.features._bin_kernels import fill  # noqa: PLC0415  (compiles)
+    from gazeveil.features.extraction_kernels import fill  # noqa: PLC0415  (compiles)
 
     rules = rules_for(recording) if rules is None else rules
     t, x, y, pupil = samples_of(recording, rules.unit)

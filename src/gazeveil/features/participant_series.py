@@ -17,18 +17,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, exact, probability, whole_number
-from gazeveil.features.basis import left_by_averaging, seen_energy
 from gazeveil.features.bins import BinRules
-from gazeveil.features.design import Ball, Design, nine_of_ten
+from gazeveil.features.design import Ball, Design, left_by_averaging, nine_of_ten, seen_energy
 from gazeveil.features.series import checked
-from gazeveil.features.spherical import Spherical, in_ball
+from gazeveil.features.spherical_noise import Spherical, in_ball
 from gazeveil.noise import NoiseSource
 from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit, StretchOfGaze
-from gazeveil.types import FloatArray
+from gazeveil.privacy.protection import FeatureSeries, Observer, ProtectedUnit, StretchOfGaze
 
 _STRANGERS = 1.15
 """How much more energy participants have who are not in the design: its mean is theirs who are."""

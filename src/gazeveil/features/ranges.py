@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import a_few
 from gazeveil.errors import OptionError
-from gazeveil.showing import a_few
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

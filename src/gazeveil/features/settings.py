@@ -17,13 +17,10 @@ import numpy as np
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.bins import CHANNELS, BinRules, bin_ranges, extract_bins, usual_rules
-from gazeveil.features.declared import PUPIL_MM, declared_ranges
-from gazeveil.features.extract import STEP_S, WINDOW_S, extract
-from gazeveil.features.eye_events import EventRules
-from gazeveil.features.names import INFORMATIVE, NAMES
+from gazeveil.features.extraction import STEP_S, WINDOW_S, EventRules, QualityRules, extract
+from gazeveil.features.feature_list import INFORMATIVE, NAMES, PUPIL_MM, declared_ranges
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.table import BINS, WINDOWS, FeatureTable, Info
-from gazeveil.features.windows import QualityRules
 from gazeveil.gaze.recording import Recording
 
 _MORE_S = 10.0

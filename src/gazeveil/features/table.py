@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Features over time as a table: one row per window (or bin) of a recording, one column per feature.
+"""Features over time as a table: one row per window (or bin) of a recording; its pictures and its summary.
 
 Columns: ``observer, stimulus, session, trial``, the labels ``task`` and ``group`` (empty where unknown), ``start`` and
 ``end`` in seconds, what the window was made of (`QUALITY`), then the features. Every window on the grid has a row, so
 the length of a series says nothing about its content; features of a window that is not usable are NaN, never null.
+
+These are true numbers of true participants. They are for whoever holds the data, not for publishing.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import GREY, Picture, a_few, canvas, html_table, legend_below, png
 from gazeveil.errors import FileFormatError, InputError
+from gazeveil.features.ranges import Ranges
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded, telling_os_errors
 from gazeveil.gaze.recording import Key
-from gazeveil.pictures import Picture
-from gazeveil.showing import a_few, html_table
-from gazeveil.types import FloatArray
 
 VERSION: Final = 1
 METADATA_KEY: Final = "gazeveil-features"
@@ -139,8 +141,6 @@ class FeatureTable:
         Raises:
             InputError: If the table has no such feature.
         """
-        from gazeveil.features.plots import table_picture  # noqa: PLC0415  (loads the plotting parts)
-
         return table_picture(self.only(features or self.names[:4]))
 
     @property
@@ -276,3 +276,89 @@ def read_info(path: Path) -> Info:
         found=f"version {version}",
         hint="read it with the gazeveil version that wrote it",
     )
+
+
+# --- Pictures of feature series: as private as the table that they are drawn from.
+
+
+_MOST_SERIES = 60
+_MOST_FEATURES = 4
+
+
+def table_picture(table: FeatureTable) -> Picture:
+    """Draw every feature of a table over time, a line a series, and the mean of those that are drawn."""
+    series = list(table.series())
+    drawn = series[:: max(-(-len(series) // _MOST_SERIES), 1)]
+    made, axes = canvas(9, 1.2 + 1.5 * len(table.names), len(table.names), 1, sharex=True, squeeze=False)
+    for column, (name, plot) in enumerate(zip(table.names, axes[:, 0], strict=True)):
+        for each in drawn:
+            values = np.where(each.usable, each.values[:, column], np.nan)
+            plot.plot(each.start - each.start[0], values, linewidth=0.7, alpha=0.5)
+        plot.set_ylabel(name, fontsize=8)
+    axes[-1, 0].set_xlabel("time in s")
+    axes[0, 0].set_title(f"{len(drawn):,} of {len(series):,} series, {table.info.kind}", fontsize=9)
+    return Picture(png(made))
+
+
+def group_picture(table: pl.DataFrame) -> Picture:
+    """Draw a group's series with its band over what was known without any data; of many features the first four."""
+    names = table["feature"].unique(maintain_order=True).to_list()[:_MOST_FEATURES]
+    made, axes = canvas(9, 1.2 + 1.5 * len(names), len(names), 1, sharex=True, squeeze=False)
+    for name, plot in zip(names, axes[:, 0], strict=True):
+        rows = table.filter(pl.col("feature") == name)
+        start = rows["start"].to_numpy()
+        plot.fill_between(start, rows["low"].to_numpy(), rows["high"].to_numpy(), alpha=0.25, linewidth=0)
+        plot.plot(start, rows["mean"].to_numpy(), label="mean of the group")
+        plot.plot(start, rows["public"].to_numpy(), color=GREY, linestyle="--", linewidth=0.9, label="without data")
+        plot.set_ylabel(name, fontsize=8)
+    legend_below(made, axes[0, 0])
+    axes[-1, 0].set_xlabel("time in s")
+    return Picture(png(made))
+
+
+# --- A feature table in one glance: how large each feature is, how far it varies, and how much its range would clip.
+
+
+def describe(table: FeatureTable, ranges: Ranges) -> pl.DataFrame:
+    """Return one row per feature: defined share, mean, spread, percentiles, declared range, share clipped.
+
+    ``defined`` is over usable rows; ``between`` is the share of the variance that lies between recordings. A feature
+    without a declared range has none of the last three columns filled.
+    """
+    usable = table.where(pl.col("usable"))
+    recordings = [series.values[series.usable] for series in table.series()]
+    rows = []
+    for index, name in enumerate(table.names):
+        values = usable.rows[name].to_numpy()
+        known = values[np.isfinite(values)]
+        declared = ranges[name] if name in ranges.names else None
+        low, middle, high = np.percentile(known, (1, 50, 99)) if len(known) else (np.nan,) * 3
+        rows.append(
+            {
+                "feature": name,
+                "defined": len(known) / len(values) if len(values) else 0.0,
+                "mean": float(known.mean()) if len(known) else np.nan,
+                "sd": float(known.std()) if len(known) else np.nan,
+                "between": _between([item[:, index] for item in recordings]),
+                "p1": float(low),
+                "median": float(middle),
+                "p99": float(high),
+                "low": None if declared is None else declared.low,
+                "high": None if declared is None else declared.high,
+                "scale": None if declared is None else "log" if declared.log else "linear",
+                "clipped": None if declared is None or not len(known) else float(declared.outside(known).mean()),
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _between(recordings: list[np.ndarray]) -> float:
+    """Return the share of the variance between recordings' means, each value counting once."""
+    known = [values[np.isfinite(values)] for values in recordings]
+    known = [values for values in known if len(values)]
+    if not known:
+        return float("nan")
+    together = np.concatenate(known)
+    total = float(((together - together.mean()) ** 2).sum())
+    between = sum(len(values) * float(values.mean() - together.mean()) ** 2 for values in known)
+    return between / total if total > 0 else float("nan")

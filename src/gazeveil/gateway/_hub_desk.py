@@ -25,8 +25,8 @@ from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.stream_clock import StreamClock
 from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.kept import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.toml_table import LONGEST_NAME
 

@@ -15,8 +15,8 @@ from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.sample import EyeGeometry, Pointing
 from gazeveil.gateway.veiling import LiveVeil, window_of
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.kept import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from gazeveil.errors import CannotCompose
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.privacy.protection import WindowOfGaze
 
 State = Literal["flowing", "no listener", "silent", "ended", "off"]
 LATCH_HINT = "put the ledger back, or `gazeveil ledger restore` it, then start the gateway again"

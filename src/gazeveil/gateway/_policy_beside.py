@@ -8,8 +8,7 @@ from gazeveil.gateway.policy import AppSetting, BudgetSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.sample import BESIDE, HEAD, ORIGINS
 from gazeveil.gateway.veiling import veils_the_head
-from gazeveil.toml_lines import Where
-from gazeveil.toml_table import File
+from gazeveil.toml_table import File, Where
 
 JOINT = 'veil = { mechanism = "eye-and-head", epsilon = "3", window = "2", radius = "5deg", head_radius = "10deg" }'
 _MORE = {ORIGINS: ", and where it moves as the eyes turn, it shows gaze past the veil"}

@@ -26,8 +26,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
 from gazeveil.gateway.protocols._neon_status import CAMERAS
 from gazeveil.gateway.veiling import OFF, mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.toml_lines import Where
-from gazeveil.toml_table import File
+from gazeveil.toml_table import File, Where
 
 _NAMING = ("lsl", "neon", "pupil")
 """Protocols in which streams, phones or surfaces have names."""

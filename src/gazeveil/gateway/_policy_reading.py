@@ -42,8 +42,7 @@ from gazeveil.samples.length import Length, as_written, check_unit
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS
 from gazeveil.samples.recipe import from_recipe, read_recipe
-from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, tables, told
+from gazeveil.toml_table import File, Table, lines_of, tables, told
 
 VERSION = 1
 CONTROL_PORT, TOYS_PORT = 7380, 7384

@@ -11,8 +11,7 @@ from gazeveil.gateway._hub_scene import Follow
 from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSetting
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
-from gazeveil.toml_lines import Where
-from gazeveil.toml_table import File, Table, told
+from gazeveil.toml_table import File, Table, Where, told
 
 SOURCES = ("video", "camera", "screen", "push")
 RADII = ("small", "large")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InternalError
 from gazeveil.exact import exact
 from gazeveil.gateway._hub_scene import SETTLE_S, SceneReading
@@ -24,12 +25,10 @@ from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSet
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
-from gazeveil.types import FloatArray, IntArray
 
 _SIDE = 32768
 _TRACKER, _APP = "desk", "game"

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InternalError
 from gazeveil.exact import exact
 from gazeveil.gateway._scene_audits import Place, Seen  # enters its subject, too
@@ -29,14 +30,12 @@ from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSe
 from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen, space_of
-from gazeveil.types import FloatArray
 
 _SIDE = 32768
 _PERSON, _TRACKER, _APP = "anna", "desk", "game"

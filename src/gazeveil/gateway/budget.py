@@ -25,7 +25,7 @@ from gazeveil.gateway.policy import BudgetSetting
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger import Account, Ledger, Receipt
 from gazeveil.privacy.ledger.account import when_back
-from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.privacy.protection import WindowOfGaze
 
 _MOST_NOTE = 200
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from gazeveil.errors import FileFormatError, LedgerError, OutputError
 from gazeveil.files import replacing
 from gazeveil.privacy.ledger import state_folder
-from gazeveil.privacy.ledger._anchor_file import STATE
+from gazeveil.privacy.ledger.anchor import STATE
 
 _MOST_BYTES = 1 << 20
 Kept = TypeVar("Kept")

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, EyeGeometry, Pointing, Veiled, _fixation, _hit, _sample
@@ -32,7 +33,6 @@ from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import Space, wrapped
 from gazeveil.samples.state import Arrays
-from gazeveil.types import FloatArray
 
 OFF = "off"
 EDGES = ("clamp", "reflect", "leave")

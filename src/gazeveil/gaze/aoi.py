@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from gazeveil.arrays import BoolArray, FloatArray
+from gazeveil.display import a_few
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
-from gazeveil.showing import a_few
-from gazeveil.types import BoolArray, FloatArray
 
 MAX_STEP = 0.1
 """Seconds between two samples beyond which nobody knows where gaze was in between."""

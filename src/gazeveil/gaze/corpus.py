@@ -21,13 +21,12 @@ from urllib.parse import unquote
 
 import polars as pl
 
+from gazeveil.display import Picture, html_table
 from gazeveil.errors import FileFormatError, GeometryError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel, guarded, read_label
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.geometry import Geometry
-from gazeveil.pictures import Picture
-from gazeveil.showing import html_table
 
 MANIFEST = "_corpus.json"
 EVENTS_FOLDER = "_events"

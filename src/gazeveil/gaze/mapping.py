@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
+from gazeveil.arrays import Tell, silent
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
-from gazeveil.types import Tell, silent
 
 Answer = TypeVar("Answer")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gazeveil.pictures import BLUE, Picture, canvas, legend_below, png
+from gazeveil.display import BLUE, Picture, canvas, legend_below, png
 
 if TYPE_CHECKING:
     from gazeveil.gaze.corpus import Corpus

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import (
@@ -30,7 +31,6 @@ from gazeveil.gaze.sentinels import (
     visible,
 )
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.types import BoolArray, FloatArray
 
 WINDOW_S: Final = 0.1
 WINDOW_SAMPLES: Final = 5

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.display import BLUE, ORANGE, Picture, canvas, png
 from gazeveil.gaze.grades import MEASURES, badness, oddities, overall, tally
 from gazeveil.gaze.quality import Quality, Trace
 from gazeveil.gaze.recording import Key
-from gazeveil.pictures import BLUE, ORANGE, Picture, canvas, png
 
 _COLOURS: Final = {"good": "#cfe3f2", "fair": "#f7dfa3", "poor": "#e2926e", None: "#eeeeee"}
 _MOST_ROWS: Final = 32

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.display import html_table
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus
@@ -22,7 +23,6 @@ from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.gaze.sentinels import without
 from gazeveil.gaze.veil_note import VeilNote
-from gazeveil.showing import html_table
 
 
 @dataclass(frozen=True, slots=True)

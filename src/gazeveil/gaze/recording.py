@@ -14,12 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from gazeveil.arrays import BoolArray, FloatArray
+from gazeveil.display import Picture, html_table
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.pictures import Picture
-from gazeveil.showing import html_table
-from gazeveil.types import BoolArray, FloatArray
 
 
 class Key(NamedTuple):

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray, FloatArray
+from gazeveil.display import plain_number
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.showing import plain_number
-from gazeveil.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk, ReadReport

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from gazeveil.display import plain_number
 from gazeveil.errors import OptionError
-from gazeveil.showing import plain_number
 
 SIGNS: Final = ("==", "!=", "<=", ">=", "<", ">", "in")
 _ORDERS: Final = ("<=", ">=", "<", ">")

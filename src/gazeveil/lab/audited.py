@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.liu.counts import ObserverMaps
-from gazeveil.aggregate.strategies._audits import heatmap_subject
+from gazeveil.aggregate.audited import heatmap_subject
+from gazeveil.aggregate.liu.noisy_maps import ObserverMaps
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InternalError
 from gazeveil.features.audited import CHUNK, STEPS, feature_pairs
 from gazeveil.features.series import SERIES_MECHANISMS
@@ -24,14 +25,11 @@ from gazeveil.lab import load
 from gazeveil.lab.as_published.bozkir_series import AsPublished
 from gazeveil.lab.baselines.unprotected_maps import RandomSelection
 from gazeveil.noise import NoiseSource, add_gaussian, from_lattice, lattice_step
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.observers import observer_pairs
-from gazeveil.privacy.audit.subject import Subject, auditable
-from gazeveil.privacy.calibrate import gaussian_delta, gaussian_epsilon
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Subject, auditable, observer_pairs
+from gazeveil.privacy.calibration import LiuNoise, gaussian_delta, gaussian_epsilon
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP
-from gazeveil.privacy.liu import LiuNoise
 from gazeveil.samples._stream_audits import RATE, Tested, made, pairs_of
-from gazeveil.types import FloatArray, IntArray
 
 load()
 

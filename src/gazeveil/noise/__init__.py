@@ -12,12 +12,12 @@ _HOME = {
     "add_gaussian": "gazeveil.noise.lattice",
     "add_laplace": "gazeveil.noise.lattice",
     "add_radial": "gazeveil.noise.radial",
-    "ball_laplace": "gazeveil.noise.planar",
+    "ball_laplace": "gazeveil.noise.radial",
     "from_lattice": "gazeveil.noise.lattice",
     "gaussian": "gazeveil.noise.lattice",
     "laplace": "gazeveil.noise.lattice",
     "lattice_step": "gazeveil.noise.lattice",
-    "planar_laplace": "gazeveil.noise.planar",
+    "planar_laplace": "gazeveil.noise.radial",
     "radial_noise": "gazeveil.noise.radial",
     "radius_quantile": "gazeveil.noise.radial",
     "to_lattice": "gazeveil.noise.lattice",
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
         lattice_step,
         to_lattice,
     )
-    from gazeveil.noise.planar import ball_laplace, planar_laplace
-    from gazeveil.noise.radial import add_radial, radial_noise, radius_quantile
+    from gazeveil.noise.radial import add_radial, ball_laplace, planar_laplace, radial_noise, radius_quantile
     from gazeveil.noise.source import NoiseSource
 
 __all__ = [

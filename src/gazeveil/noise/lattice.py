@@ -17,12 +17,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gazeveil.arrays import IntArray, WordArray
 from gazeveil.errors import OptionError
-from gazeveil.noise import refining
-from gazeveil.noise._parameters import Number, Size, exact, in_steps, lattice, remembered, shape
+from gazeveil.noise import exact_rounding
+from gazeveil.noise.exact_rounding import GAUSSIAN, LAPLACE, MOST_ENTRIES, Law, Table, entries, table
+from gazeveil.noise.parameters import Number, Size, exact, in_steps, lattice, remembered, shape
 from gazeveil.noise.source import NoiseSource
-from gazeveil.noise.tables import GAUSSIAN, LAPLACE, MOST_ENTRIES, Law, Table, entries, table
-from gazeveil.types import IntArray, WordArray
 
 LARGEST = 2**62
 """Values stay within this and noise within 2**53, so that their sum fits into 64 bits."""
@@ -133,7 +133,7 @@ def _draw(source: NoiseSource, sampler: Sampler, sides: tuple[int, ...]) -> IntA
 
 
 def _by_table(law: Law, scale: Fraction) -> Sampler:
-    from gazeveil.noise._table_kernels import walk  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.noise.sampling_kernels import walk  # noqa: PLC0415  (numba loads on use)
 
     boundaries = table(law, scale)
 
@@ -146,16 +146,16 @@ def _by_table(law: Law, scale: Fraction) -> Sampler:
 
 
 def _settle_by_table(boundaries: Table, source: NoiseSource, words: WordArray, out: IntArray) -> None:
-    from gazeveil.noise._table_kernels import UNDECIDED  # noqa: PLC0415
+    from gazeveil.noise.sampling_kernels import UNDECIDED_BY_TABLE  # noqa: PLC0415
 
-    for k in np.flatnonzero(out == UNDECIDED):
+    for k in np.flatnonzero(out == UNDECIDED_BY_TABLE):
         word = int(words[k])
         near = int(np.count_nonzero(boundaries.tails > np.uint64(word >> 1)))
         out[k] = _signed(boundaries.settle(word >> 1, source.more, near=near), word)
 
 
 def _by_refining(law: Law, scale: Fraction) -> Sampler:
-    from gazeveil.noise import _refine_kernels as kernels  # noqa: PLC0415
+    from gazeveil.noise import sampling_kernels as kernels  # noqa: PLC0415
 
     factor = float(scale)
 
@@ -164,15 +164,15 @@ def _by_refining(law: Law, scale: Fraction) -> Sampler:
         if kernels.laplace(words, factor, 0.0, out):
             for k in np.flatnonzero(out == kernels.UNDECIDED):
                 word = int(words[k])
-                recipe = refining.laplace_magnitude(scale)
-                out[k] = _signed(refining.settle([word >> 1], 63, recipe, source.more)[0], word)
+                recipe = exact_rounding.laplace_recipe(scale)
+                out[k] = _signed(exact_rounding.settle([word >> 1], 63, recipe, source.more)[0], word)
 
     def sample_gaussian(source: NoiseSource, out: IntArray) -> None:
         words = source.words(2 * len(out))
         if kernels.gaussian(words, factor, 0.0, out):
             for k in np.flatnonzero(out == kernels.UNDECIDED):
                 heads = words[2 * k : 2 * k + 2].tolist()
-                out[k] = refining.settle(heads, 64, refining.gaussian(scale), source.more)[0]
+                out[k] = exact_rounding.settle(heads, 64, exact_rounding.gaussian_recipe(scale), source.more)[0]
 
     return sample_gaussian if law is GAUSSIAN else sample_laplace
 

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noise in R^d with density proportional to exp(-|z| / scale), |z| the Euclidean norm, rounded to a lattice.
+"""Noise whose density falls with distance, exp(-|z| / scale): in R^d, in the viewing plane (planar Laplace), in space.
 
 Added to a vector whose l2 sensitivity is Δ with scale = Δ / ε, it gives pure ε-differential privacy; added to a gaze
-point with scale = 1 / ε it is the planar Laplace mechanism (`gazeveil.noise.planar`). The ideal continuous sample
+point with scale = 1 / ε it is the planar Laplace mechanism (`gazeveil.noise.radial`). The ideal continuous sample
 plus the vector is rounded, and rounding is post-processing: the guarantee is that of the continuous mechanism.
+
+With density proportional to exp(-ε |z|), two points at distance r cannot be told apart by more than a factor e^(ε r).
+The ideal sample plus the point is rounded to a lattice, exactly; `gazeveil.noise.radial` does the work.
 """
 
 from __future__ import annotations
@@ -12,15 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gazeveil.arrays import FloatArray, IntArray, WordArray
 from gazeveil.errors import OptionError
-from gazeveil.noise import refining
-from gazeveil.noise._parameters import Number, in_steps, lattice, shape
+from gazeveil.noise import exact_rounding
+from gazeveil.noise.lattice import lattice_step
+from gazeveil.noise.parameters import Number, exact, in_steps, lattice, remembered, shape
 from gazeveil.noise.source import NoiseSource
-from gazeveil.types import FloatArray, IntArray, WordArray
 
 FARTHEST = 2**52
 """Points lie within this many steps of zero; with the noise allowed, the sum is an exact float."""
@@ -100,7 +105,7 @@ def _around(source: NoiseSource, steps: FloatArray, scale: Fraction) -> IntArray
         raise OptionError(f"points are rows of at least one coordinate, not an array of shape {steps.shape}")
     if not np.all(np.abs(steps) <= FARTHEST):
         raise too_far()
-    from gazeveil.noise import _refine_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.noise import sampling_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     whole = np.rint(steps)
     part = steps - whole  # exact
@@ -116,7 +121,7 @@ def _around(source: NoiseSource, steps: FloatArray, scale: Fraction) -> IntArray
 
 
 def _settle(source: NoiseSource, words: WordArray, scale: Fraction, part: FloatArray, out: IntArray) -> None:
-    from gazeveil.noise._refine_kernels import UNDECIDED  # noqa: PLC0415
+    from gazeveil.noise.sampling_kernels import UNDECIDED  # noqa: PLC0415
 
     heads = words.reshape(len(out), -1)
     for row in np.flatnonzero(out[:, 0] == UNDECIDED):
@@ -125,8 +130,8 @@ def _settle(source: NoiseSource, words: WordArray, scale: Fraction, part: FloatA
 
 def settle_point(source: NoiseSource, heads: Sequence[int], scale: Fraction, steps: Sequence[float]) -> list[int]:
     """Return one noisy point that its words left undecided in doubles."""
-    recipe = refining.radial(scale, [Fraction(value) for value in steps])
-    return refining.settle(heads, 64, recipe, source.more)
+    recipe = exact_rounding.radial_recipe(scale, [Fraction(value) for value in steps])
+    return exact_rounding.settle(heads, 64, recipe, source.more)
 
 
 def too_far() -> OptionError:
@@ -134,3 +139,97 @@ def too_far() -> OptionError:
     return OptionError(
         "points must be finite and within 2**52 steps of zero", hint="drop what is missing, or choose a coarser step"
     )
+
+
+# --- Planar Laplace noise for a gaze point (Andrés 2013), and its three-dimensional version for points in a room.
+
+
+@overload
+def planar_laplace(
+    source: NoiseSource, x: float, y: float, epsilon: Number, step: Number | None = None
+) -> tuple[float, float]: ...
+@overload
+def planar_laplace(
+    source: NoiseSource, x: FloatArray, y: FloatArray, epsilon: Number, step: Number | None = None
+) -> tuple[FloatArray, FloatArray]: ...
+def planar_laplace(
+    source: NoiseSource,
+    x: float | FloatArray,
+    y: float | FloatArray,
+    epsilon: Number,
+    step: Number | None = None,
+) -> tuple[float, float] | tuple[FloatArray, FloatArray]:
+    """Return gaze points plus planar Laplace noise, rounded to the lattice.
+
+    Single points and arrays use the words of the source alike, so a file and a live stream get the same noise from
+    equal sources.
+
+    Args:
+        source: Where the random words come from: three a point.
+        x: Where the gaze is, any finite float or an array of them.
+        y: The other coordinate.
+        epsilon: Privacy loss per unit of distance; taken at its exact value.
+        step: The lattice step, a power of two; by default 64 to 128 steps to 1 / epsilon, and 1 if that is coarser.
+
+    Raises:
+        OptionError: If a parameter is out of range or a point not finite.
+    """
+    spacing = _step(epsilon) if step is None else step
+    if isinstance(x, float | int) and isinstance(y, float | int):
+        return _live(source, float(x), float(y), epsilon, spacing)
+    noisy = _add(source, (x, y), epsilon, spacing)
+    return noisy[..., 0], noisy[..., 1]
+
+
+def ball_laplace(
+    source: NoiseSource,
+    x: float | FloatArray,
+    y: float | FloatArray,
+    z: float | FloatArray,
+    epsilon: Number,
+    step: Number | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return points in space plus three-dimensional Laplace noise, rounded to the lattice; five words a point.
+
+    The arguments are those of `planar_laplace`, with a third coordinate.
+
+    Raises:
+        OptionError: If a parameter is out of range or a point not finite.
+    """
+    noisy = _add(source, (x, y, z), epsilon, _step(epsilon) if step is None else step)
+    return noisy[..., 0], noisy[..., 1], noisy[..., 2]
+
+
+def _add(source: NoiseSource, axes: tuple[float | FloatArray, ...], epsilon: Number, step: Number) -> FloatArray:
+    points = np.stack(np.broadcast_arrays(*axes), axis=-1).astype(np.float64)
+    noisy = add_radial(source, points.reshape(-1, len(axes)), _scale(epsilon), step)
+    return noisy.reshape(points.shape)
+
+
+def _live(source: NoiseSource, x: float, y: float, epsilon: Number, step: Number) -> tuple[float, float]:
+    from gazeveil.noise.sampling_kernels import UNDECIDED, plane_point  # noqa: PLC0415  (numba loads on use)
+
+    scale, spacing = _floats(epsilon, step)
+    column, row = x / spacing, y / spacing
+    if not (abs(column) <= FARTHEST and abs(row) <= FARTHEST and column * spacing == x and row * spacing == y):
+        raise too_far()
+    words = source.words(3)
+    i, j = plane_point(words, scale, column, row)
+    if i == UNDECIDED:
+        i, j = settle_point(source, words.tolist(), in_steps(_scale(epsilon), step, "1 / epsilon"), (column, row))
+    return i * spacing, j * spacing
+
+
+@remembered
+def _scale(epsilon: Number) -> Fraction:
+    return 1 / exact(epsilon, "epsilon")
+
+
+@remembered
+def _step(epsilon: Number) -> float:
+    return lattice_step(_scale(epsilon))
+
+
+@remembered
+def _floats(epsilon: Number, step: Number) -> tuple[float, float]:
+    return float(in_steps(_scale(epsilon), step, "1 / epsilon")), float(lattice(step))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The only door to randomness: an AES-256-CTR keystream, keyed by the operating system or by a seed.
+"""Randomness: an AES-256-CTR keystream, keyed by the operating system or by a seed, and random groups drawn from it.
 
 Every sampler takes its 64-bit words from here, in order, a fixed number per sample. So a vector of samples and
 the same number of single samples get the same words, and a seeded source gives the same values either way.
@@ -23,8 +23,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
-from gazeveil.errors import OptionError
-from gazeveil.types import WordArray
+from gazeveil.arrays import IntArray, WordArray
+from gazeveil.errors import InputError, OptionError
 
 WORD_BITS = 64
 BLOCK_BYTES = 16
@@ -247,3 +247,23 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+# --- Participants in random groups: a draw that is not noise on a number.
+
+
+def random_groups(source: NoiseSource, people: int, size: int) -> list[IntArray]:
+    """Return participants, counted from 0, in random groups of at least ``size``; every number is in one of them.
+
+    Participants beyond a whole number of groups join the groups one by one, so no group is smaller.
+
+    Raises:
+        InputError: If there are fewer participants than a group needs.
+    """
+    if people < size:
+        raise InputError(
+            f"groups of {size:,} need at least {size:,} participants, and there are {people:,}", hint="use a smaller k"
+        )
+    order = np.argsort(source.words(people), kind="stable")  # equal words have a chance below people² / 2⁶⁴
+    groups = people // size
+    return [np.sort(order[group::groups]) for group in range(groups)]

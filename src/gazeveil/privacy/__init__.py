@@ -13,7 +13,7 @@ from gazeveil.privacy.guarantee import (
     ZeroConcentratedDP,
     guarantee_from_dict,
 )
-from gazeveil.privacy.unit import (
+from gazeveil.privacy.protection import (
     FeatureSeries,
     Neighbours,
     Observer,

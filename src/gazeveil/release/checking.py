@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gazeveil.arrays import Tell, silent
+from gazeveil.display import a_few, html_table
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.recording import Key
@@ -25,8 +27,6 @@ from gazeveil.release.conforming import are_as_declared, columns_of, name_of
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Study, spelt
-from gazeveil.showing import a_few, html_table
-from gazeveil.types import Tell, silent
 
 NOT_TO_PUBLISH = "This report is about single participants. Keep it with the raw data and do not publish it."
 

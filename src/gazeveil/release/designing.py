@@ -10,10 +10,9 @@ from pathlib import Path
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.engines import engine_at
-from gazeveil.features.basis import COSINES
-from gazeveil.features.design import Design
-from gazeveil.features.extract import of_corpus
-from gazeveil.features.learning import learn_from
+from gazeveil.features.design import COSINES, Design
+from gazeveil.features.design_learning import learn_from
+from gazeveil.features.extraction import of_corpus
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus

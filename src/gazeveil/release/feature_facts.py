@@ -19,9 +19,8 @@ import polars as pl
 
 from gazeveil.errors import InputError, OptionError, PrivacyError
 from gazeveil.exact import Number, whole_number
-from gazeveil.features.extract import STEP_S, WINDOW_S
-from gazeveil.features.foreign import ForeignFeatures, is_foreign
-from gazeveil.features.learnt_ranges import digest_of
+from gazeveil.features.external_tables import ForeignFeatures, digest_of, is_foreign
+from gazeveil.features.extraction import STEP_S, WINDOW_S
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable, Info, read_info
 from gazeveil.geometry import Geometry, Unit

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from gazeveil.aggregate.engine import Engine
-from gazeveil.aggregate.lasting import LastingEngine
+from gazeveil.aggregate.engine import Engine, LastingEngine
 from gazeveil.errors import OptionError
 from gazeveil.release.study import Study
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, needing
 from gazeveil.gaze.video import frames_at
 from gazeveil.geometry import Geometry
 from gazeveil.release import plots
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Stimulus
-from gazeveil.types import FloatArray
 
 CONFIDENCE_SDS = 2.58
 """Standard deviations of the noise that a cell of a whole study's map must exceed the prior by to be a hot spot: 99 %

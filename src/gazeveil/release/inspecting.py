@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.lasting import LONGEST_S
+from gazeveil.aggregate.engine import LONGEST_S
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
@@ -19,7 +20,6 @@ from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import most_common_point, visible
 from gazeveil.gaze.sentinels import outside as outside_of
 from gazeveil.geometry import Geometry
-from gazeveil.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

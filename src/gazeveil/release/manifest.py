@@ -20,13 +20,12 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError, why
 from gazeveil.exact import as_text
-from gazeveil.features.foreign import ForeignFeatures
+from gazeveil.features.external_tables import ForeignFeatures
 from gazeveil.files import replacing
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.manifest_features import features_in, features_text
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
-from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, tables, told
+from gazeveil.toml_table import File, Table, lines_of, tables, told
 
 FORMAT = "gazeveil-study"
 VERSION = 1

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gazeveil.errors import GazeveilError
-from gazeveil.features.foreign import ForeignFeatures
+from gazeveil.features.external_tables import ForeignFeatures
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.toml_table import Table, told
 

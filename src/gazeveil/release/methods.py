@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gazeveil import __version__
+from gazeveil.privacy.composition import is_seeded
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.statement import neighbours_in_words
 from gazeveil.release.release import Release
 from gazeveil.release.sources import bibtex

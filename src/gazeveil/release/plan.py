@@ -21,18 +21,19 @@ from typing import Any, ClassVar, TypeAlias
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import Tell, silent
+from gazeveil.display import Picture, a_few, html_table
 from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
 from gazeveil.exact import Number
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
-from gazeveil.pictures import Picture
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
-from gazeveil.privacy.unit import Neighbours, ProtectedUnit
+from gazeveil.privacy.protection import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.conforming import UNREADABLE
@@ -44,8 +45,6 @@ from gazeveil.release.shares import Shares
 from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Study, assumptions
 from gazeveil.samples.identification import Identification
-from gazeveil.showing import a_few, html_table
-from gazeveil.types import Tell, silent
 
 _LONGEST = 300
 """How many letters of a public fact a notebook shows."""

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, paper, placed, png
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
-from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, paper, placed, png
-from gazeveil.types import FloatArray
 
 _MAP_WIDTH, _PART_WIDTH = 4.2, 4.1
 """Inches across of a map that is drawn alone, and of each of three in a row."""

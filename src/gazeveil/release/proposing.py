@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
@@ -28,7 +29,6 @@ from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry
 from gazeveil.release.manifest import LONGEST_STIMULUS, declared_file, with_whole_paths
 from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt
-from gazeveil.types import Tell, silent
 
 RATES = (25, 30, 50, 60, 72, 75, 80, 90, 100, 120, 144, 150, 200, 240, 250, 300, 400, 500, 600, 1000, 1200, 2000)
 """Sampling rates that trackers are sold with, in Hz."""

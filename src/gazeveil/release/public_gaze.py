@@ -14,11 +14,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.release.forecast import Forecast
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Sphere
-from gazeveil.types import FloatArray
 
 _PATHS, _SECONDS, _SAMPLES = 20, 6.0, 2000
 """How many paths there are, and how long each is at most: in seconds and, for fast trackers, in samples."""

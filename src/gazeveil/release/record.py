@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil import __version__
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing, write_private
 from gazeveil.privacy.ledger.events import digest_of
@@ -25,7 +26,6 @@ from gazeveil.release import documents, signing
 from gazeveil.release.checking import private_report
 from gazeveil.release.manifest import digest_of_file
 from gazeveil.release.release import Release
-from gazeveil.types import Tell, silent
 
 FORMAT = "gazeveil-release"
 VERSION = 2

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from gazeveil.arrays import Tell, silent
+from gazeveil.display import Picture
 from gazeveil.errors import MissingExtra, needing
-from gazeveil.pictures import Picture
+from gazeveil.privacy.composition import is_seeded
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
 from gazeveil.release.words import stated_facts
 from gazeveil.samples.identification import Identification
-from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
     from gazeveil.release.plan import Measurement

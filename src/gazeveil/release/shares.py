@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
 
 LEAST_SHARE = 0.05
 """Below this share of data, what they changed is expected to correlate with the truth by less than 0.22: as little as

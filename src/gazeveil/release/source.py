@@ -13,6 +13,7 @@ from typing import Protocol
 
 import polars as pl
 
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, is_corpus
 from gazeveil.gaze.corpus_writer import partition, writing_corpus
@@ -22,7 +23,6 @@ from gazeveil.gaze.recording import Key
 from gazeveil.gaze.spool import Spool, SpooledCorpus
 from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.study import spelt
-from gazeveil.types import Tell, silent
 
 
 class Source(Protocol):

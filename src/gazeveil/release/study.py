@@ -16,15 +16,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gazeveil.display import a_few, brief, html_table
 from gazeveil.errors import GeometryError, InputError, OptionError
 from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
-from gazeveil.features.foreign import ForeignFeatures
+from gazeveil.features.external_tables import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.lists import STATED, stated_in
 from gazeveil.gaze.usual import assumption
 from gazeveil.geometry import Geometry
-from gazeveil.privacy.unit import Neighbours
-from gazeveil.showing import a_few, brief, html_table
+from gazeveil.privacy.protection import Neighbours
 
 if TYPE_CHECKING:
     from gazeveil.release.plan import Plan

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, ORANGE, canvas, legend_below, png
 from gazeveil.geometry import Geometry
-from gazeveil.pictures import BLUE, ORANGE, canvas, legend_below, png
-from gazeveil.types import FloatArray
 
 
 def before_and_after(columns: Sequence[FloatArray], geometry: Geometry, title: str) -> bytes:

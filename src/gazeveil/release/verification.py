@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from gazeveil.display import html_table
 from gazeveil.errors import GazeveilError
 from gazeveil.release.manifest import digest_of_file
-from gazeveil.showing import html_table
 
 
 class Outcome(StrEnum):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from gazeveil import __version__
 from gazeveil.errors import FileFormatError, why
+from gazeveil.privacy.composition import is_seeded
 from gazeveil.privacy.guarantee import Guarantee, guarantee_from_dict
-from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.statement import Statement, statement

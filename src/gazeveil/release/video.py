@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError, OutputError, needing
 from gazeveil.geometry import Geometry
 from gazeveil.release.heatmap_files import enlarged
-from gazeveil.types import FloatArray
 
 WIDTH = 640
 """Pixels across a video without a picture under it; with one, at most twice as many."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from gazeveil.display import GREEN, GREY, Picture, canvas, legend_below, png
 from gazeveil.errors import GazeveilError, OptionError
 from gazeveil.exact import decimal_up, exact, in_digits
-from gazeveil.pictures import GREEN, GREY, Picture, canvas, legend_below, png
-from gazeveil.privacy.scale import MOST_ADVISED, strength_of
+from gazeveil.privacy.protection import MOST_ADVISED, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
 from gazeveil.release.products._common import least

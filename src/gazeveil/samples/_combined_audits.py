@@ -7,13 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gazeveil.privacy.audit.events.base import Outputs
+from gazeveil.arrays import FloatArray
+from gazeveil.privacy.audit.events import Outputs
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples._stream_audits import PLANE, Gaze, Ticks, made, padded, pairs_of, releases_of, seen_at
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.stream import StreamMechanism
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

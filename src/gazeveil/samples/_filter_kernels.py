@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.kernel_compiler import kernel
 
 VAR_U, VAR_M, CENTRE, LOW, HIGH = range(0, 10, 2)
 """Where an axis' constants are in the model: add the axis, 0 or 1."""

@@ -11,9 +11,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.arrays import FloatArray
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable
 from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples._sphere_audits import directions_apart, still_pairs
 from gazeveil.samples._stream_audits import PLANE, Gaze
@@ -21,7 +21,6 @@ from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.window_budget import LOSS_UNIT
-from gazeveil.types import FloatArray
 
 _WINDOW = 0.5
 _JUST_WITHIN = 1 - 2.0**-40

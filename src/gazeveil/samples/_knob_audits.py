@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable
 from gazeveil.samples._stream_audits import PLANE, Gaze
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
-from gazeveil.types import FloatArray
 
 _LONG, _SHORT = 0.5, 0.125
 _RATE = 40.0

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.events.base import Outputs
+from gazeveil.privacy.audit.events import Outputs
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import FloatArray
 
 
 class Watched(Protocol):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 
 # clock
 PREVIOUS = 0  # device time of the last sample, µs

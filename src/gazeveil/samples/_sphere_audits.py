@@ -17,17 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource, planar_laplace
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.noise.parameters import NOISE_PER_DEGREE
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples._stream_audits import Gaze
-from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Sphere
-from gazeveil.types import FloatArray
 
 _JUST_WITHIN = 1 - 2.0**-40
 

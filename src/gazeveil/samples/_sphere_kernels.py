@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.noise._refine_kernels import UNDECIDED, radial
-from gazeveil.types import WordArray
+from gazeveil.arrays import WordArray
+from gazeveil.kernel_compiler import kernel
+from gazeveil.noise.sampling_kernels import UNDECIDED, radial
 
 _DEGREE = math.pi / 180.0
 

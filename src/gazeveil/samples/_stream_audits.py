@@ -17,21 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InternalError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource, planar_laplace
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable, still_gaze, window_pairs
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.samples.window_budget import LOSS_UNIT
-from gazeveil.types import FloatArray
 
 _SIDE = 32768
 PLANE = Screen(float(_SIDE), float(_SIDE))

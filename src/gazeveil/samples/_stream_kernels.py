@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from gazeveil._compiled import kernel
-from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
+from gazeveil.arrays import FloatArray, IntArray, WordArray
+from gazeveil.kernel_compiler import kernel
+from gazeveil.noise.parameters import NOISE_PER_DEGREE
+from gazeveil.noise.sampling_kernels import UNDECIDED, exponential, nearest, plane_point
 from gazeveil.samples import _filter_kernels as gaze
 from gazeveil.samples._sphere_kernels import angles, direction, space_point
-from gazeveil.samples.degrees import NOISE_PER_DEGREE
-from gazeveil.types import FloatArray, IntArray, WordArray
 
 DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
 """What a kernel answers; anything but `DONE` leaves the state as it was."""

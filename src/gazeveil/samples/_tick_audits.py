@@ -11,14 +11,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.audit.events import Outputs
+from gazeveil.privacy.audit.subject import Pair, Subject, auditable
 from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.space import Room3D
-from gazeveil.types import FloatArray
 
 _ROOM = Room3D((-20000.0,) * 3, (20000.0,) * 3)
 """So large that no noisy point meets its edge."""

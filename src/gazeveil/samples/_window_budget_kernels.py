@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.types import IntArray
+from gazeveil.arrays import IntArray
+from gazeveil.kernel_compiler import kernel
 
 RULES, NEXT, OLDEST, SLOTS = range(4)
 """Header: how many rules are in force, the number of the next spend, of the oldest kept, and the ring's size."""

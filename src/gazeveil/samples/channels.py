@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.recording import Eye, Recording
-from gazeveil.types import FloatArray
 
 Eyes = Literal["drop", "same"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
-from gazeveil.types import FloatArray
 
 
 def number(mechanism: Any, field: str) -> float:

@@ -13,13 +13,13 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.mechanism import ColumnsVeil, Faults, SampleMechanism, fails_closed
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
-from gazeveil.types import FloatArray
 
 REACH = 8.0
 """Gaze farther than this many sizes of the space from its centre is not believed."""

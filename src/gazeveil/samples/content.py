@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.samples.gaze_model import EYES, GazeModel
 from gazeveil.samples.space import Space, wrapped
-from gazeveil.types import FloatArray
 
 TRUST = 0.6
 """The weight of a density against what is known of any scene. Nearly all that a right one gains is gained at 0.6, and

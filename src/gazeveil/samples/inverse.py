@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
-from gazeveil.types import FloatArray
 
 
 def undo_smoothing(smoothed: ArrayLike, window: int, *, start_with: str = "first") -> FloatArray:

@@ -19,15 +19,15 @@ from functools import wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoReturn, ParamSpec, Self, TypeVar
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, InternalError, OptionError, VeilShut
 from gazeveil.exact import Number, as_text
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.kept import kept_promise
 from gazeveil.registry import Registry
 from gazeveil.samples.space import Space, space_from_dict
 from gazeveil.samples.state import Arrays, pack, unpack
-from gazeveil.types import FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.gaze.recording import Recording

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import SampleMechanism, Veil
-from gazeveil.types import FloatArray, IntArray
 
 Move = Callable[[float, float], tuple[float, float]]
 """What moves a point: x and y in, x and y out, in the unit of the space."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 
+from gazeveil.display import brief
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import Chunk
@@ -27,7 +28,6 @@ from gazeveil.samples.output import processed
 from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import space_of
-from gazeveil.showing import brief
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.samples.content import Prior
 from gazeveil.samples.space import Space
-from gazeveil.types import FloatArray
 
 _PRIOR = 6
 """A plan begins with the variances of wandering and offset and the centre, two numbers each."""

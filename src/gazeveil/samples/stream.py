@@ -20,23 +20,22 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InputError, InternalError, OptionError, StateError
 from gazeveil.exact import above_zero, as_text, exact
-from gazeveil.noise import NoiseSource, refining
-from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
+from gazeveil.noise import NoiseSource, exact_rounding
+from gazeveil.noise.parameters import LEAST_STEPS, MOST_STEPS, NOISE_PER_DEGREE
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.options import setting
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples import gaze_model, scenes
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
-from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, fails_closed, one_thread
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.window_budget import LOSS_UNIT, Rule, books_for, fits, with_promise
-from gazeveil.types import FloatArray, IntArray
 
 LONGEST_LAG = 0.5
 _WORDS = 192
@@ -336,7 +335,7 @@ class StreamVeil(Veil):
         elif code == k.SETTLE_TEST:
             scale = Fraction(_TEST_UNIT, loss) * int(clock[k.ASKED_TIMES]) / Fraction(float(self._plan[k.GRAIN]))
             word = int(words[at])
-            size = refining.settle([word >> 1], 63, refining.laplace_magnitude(scale), self.noise.more)[0]
+            size = exact_rounding.settle([word >> 1], 63, exact_rounding.laplace_recipe(scale), self.noise.more)[0]
             slot = k.TEST_IS_SET + 2 * (at - int(clock[k.WORD]))
             clock[slot], clock[slot + 1] = 1, -size if word & 1 else size
         elif code == k.BAD_TIME:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.samples.mechanism import LATEST
-from gazeveil.types import FloatArray, IntArray
 
 PREVIOUS, SEEN, RAN_BACK = range(3)
 PLACES = 3

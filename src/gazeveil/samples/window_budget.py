@@ -16,9 +16,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from gazeveil.arrays import IntArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero
-from gazeveil.types import IntArray
 
 LOSS_UNIT = 1 << 30
 """This many units make a loss of 1 per unit of distance."""

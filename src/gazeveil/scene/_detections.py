@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
-from gazeveil.types import FloatArray
 
 _SHARES = 2.0
 _FINAL = 1000

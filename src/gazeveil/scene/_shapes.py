@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.gaze.opencv import opencv
-from gazeveil.types import BoolArray, FloatArray
 
 _EVEN = 1.05
 """If the strongest cell holds hardly more than the mean, nothing stands out."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import InputError
 from gazeveil.scene.context import SceneContext
 from gazeveil.scene.pixels import Pixels
 from gazeveil.scene.radii import Radii
 from gazeveil.scene.regions import Regions
 from gazeveil.scene.window import middle_of, window_of
-from gazeveil.types import Tell, silent
 
 MOST_STILLS = 64
 """Small pictures that are kept of a film. Of a long one every second, fourth, … scene has one: memory is bounded."""

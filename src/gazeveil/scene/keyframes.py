@@ -24,10 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import Float32Array
 from gazeveil.errors import InputError, OptionError
 from gazeveil.scene.pace import EVERY_S, Pace
 from gazeveil.scene.pixels import Pixels, cells, checked
-from gazeveil.types import Float32Array
 
 _COLUMNS = 128
 _MOST_ROWS = 512

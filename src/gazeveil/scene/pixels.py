@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import Float32Array
 from gazeveil.errors import InputError
 from gazeveil.gaze.video import check_size
-from gazeveil.types import Float32Array
 
 Pixels = NDArray[np.uint8]
 

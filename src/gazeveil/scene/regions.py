@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
-from gazeveil.types import FloatArray
 
 MOST_REGIONS = 1000
 """More regions than this are refused: nobody looks at this many, and their pairs would take long."""

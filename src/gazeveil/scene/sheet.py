@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.pictures import Picture, canvas, png
+from gazeveil.display import Picture, canvas, png
 from gazeveil.scene.film import Film, Scene
 
 _COLUMNS = 4

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
 
 LONGEST_S = 10.0
 """Longer windows are not asked for: a page that stands still for an hour would leave no budget to show anything."""

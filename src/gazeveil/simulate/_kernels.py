@@ -9,8 +9,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.kernel_compiler import kernel
 
 # Mergenthaler & Engbert 2007 in steps of 1 ms and arcmin: gain and noise of the control, noise of the position,
 # steepness and delays (horizontal, vertical) of the feedback

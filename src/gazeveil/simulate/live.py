@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry
 from gazeveil.simulate.oculomotor import Resumed, look
@@ -18,7 +19,6 @@ from gazeveil.simulate.population import Observer
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Stimulus
 from gazeveil.simulate.tracker import Tracker
-from gazeveil.types import BoolArray, FloatArray
 
 _EPISODE_S = 10.0  # how far ahead the eye's way is worked out
 

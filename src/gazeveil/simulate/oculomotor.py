@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import Geometry
 from gazeveil.simulate.population import Observer
 from gazeveil.simulate.scanpath import attraction, look_around
 from gazeveil.simulate.stimulus import Stimulus
-from gazeveil.types import FloatArray
 
 STEP_S = 0.001
 _HIPPUS_STEP = 20  # the pupil is slow: it is made every 20 ms and read in between

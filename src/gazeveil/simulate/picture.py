@@ -10,9 +10,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
-from gazeveil.types import FloatArray
 
 _SKINS = ((0.96, 0.80, 0.69), (0.87, 0.67, 0.52), (0.70, 0.49, 0.36), (0.48, 0.32, 0.24))
 _DARK = (0.16, 0.15, 0.20)

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate.oculomotor import STEP_S, Resumed, TrueGaze, blinks_of, pupil_of
@@ -29,7 +30,6 @@ from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Stimulus
 from gazeveil.simulate.study import true_events
 from gazeveil.simulate.tracker import TRACKERS, Tracker
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

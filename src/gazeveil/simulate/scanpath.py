@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.simulate.population import Observer
 from gazeveil.simulate.stimulus import Stimulus
-from gazeveil.types import FloatArray
 
 _CONSIDERED = 24  # places weighed before each saccade
 _SMALLEST_DEG = 0.5  # what is smaller counts as a microsaccade

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.simulate.population import Observer

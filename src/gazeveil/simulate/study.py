@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.recording import Eye, Key, Recording
@@ -21,7 +22,6 @@ from gazeveil.simulate.population import Observer, Population
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Stimulus, scene
 from gazeveil.simulate.tracker import TRACKERS, Tracker
-from gazeveil.types import FloatArray
 
 SOURCE = "simulator"
 _VERGENCE_DEG = 0.25  # spread of the eyes' disagreement, slow

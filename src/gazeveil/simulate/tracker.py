@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry, Unit, headset, screen
 from gazeveil.registry import Registry
 from gazeveil.simulate.oculomotor import STEP_S, TrueGaze
 from gazeveil.simulate.population import Observer
-from gazeveil.types import BoolArray, FloatArray
 
 _LID_S = 0.03  # how long before and after a blink the lid already covers part of the pupil
 _LID_DEG = 2.0  # how far down that pulls the measured gaze

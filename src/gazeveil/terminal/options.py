@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 import typer
 
 from gazeveil.errors import FileFormatError, InputError, OptionError, closest, why
+from gazeveil.registry import Unit
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import Progress
-from gazeveil.unit import Unit
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk, ReadOptions
@@ -221,8 +221,7 @@ def with_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parame
 def _read(path: Path, names: list[str]) -> dict[str, Any]:
     import tomllib
 
-    from gazeveil.toml_lines import lines_of
-    from gazeveil.toml_table import File, Table
+    from gazeveil.toml_table import File, Table, lines_of
 
     try:
         text = path.read_text(encoding="utf-8")

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, gamma
 
 from gazeveil import NoiseSource
-from gazeveil.aggregate.aoi.intervals import Difference, NoisyMean
-from gazeveil.aggregate.aoi.noise import Law, Noise, gamma_difference_quantile
+from gazeveil.aggregate.aoi.noisy_means import Difference, Law, Noise, NoisyMean, gamma_difference_quantile
 from gazeveil.aggregate.aoi.statistics import UNIT
 
 FloatArray = NDArray[np.float64]

@@ -27,9 +27,10 @@ from gazeveil.aggregate.aoi import (
     VisitOrder,
     read_groups,
 )
-from gazeveil.aggregate.aoi.noise import Law, share_out
-from gazeveil.aggregate.aoi.plan import AoiPlan
+from gazeveil.aggregate.aoi.mechanism import AoiPlan
+from gazeveil.aggregate.aoi.noisy_means import Law, share_out
 from gazeveil.aggregate.engine import Kernel, Summed
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import (
     BudgetExceeded,
     CannotCompose,
@@ -43,11 +44,10 @@ from gazeveil.errors import (
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.mapping import OneByOne
 from gazeveil.geometry import Geometry
-from gazeveil.privacy.calibrate import gaussian_sigma
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.calibration import gaussian_sigma
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.manifest import declared_file
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
-from gazeveil.types import Tell, silent
 from tests.releasing import planned, released
 
 PLANE = screen(1200, 800, 480, 320, 600)

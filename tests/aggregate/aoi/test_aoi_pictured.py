@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gazeveil import screen
-from gazeveil.aggregate.aoi.pictured import expected_error, expected_shares, with_picture
+from gazeveil.aggregate.aoi.tables import expected_error, expected_shares, with_picture
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 

@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from gazeveil import Recording, screen
-from gazeveil.aggregate.aoi.kernel import AoiKernel, Question
 from gazeveil.aggregate.aoi.statistics import (
     STATISTICS,
     UNIT,
+    AoiKernel,
     Bounds,
     DwellShare,
     FixationCount,
+    Question,
     Reached,
     Statistic,
     TimeToFirstFixation,
@@ -29,7 +30,7 @@ from gazeveil.aggregate.aoi.statistics import (
 from gazeveil.errors import InputError, InternalError, OptionError
 from gazeveil.gaze.aoi import AreasOfInterest, Ellipse, Rectangle
 from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 
 PLANE = screen(1200, 800, 480, 320, 600)
 AREAS = AreasOfInterest(

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gazeveil.aggregate.audited import gaussian_map_subject, laplace_map_subject, noisy_map_subject, private_cap_subject
 from gazeveil.aggregate.liu import GaussianMap, LaplaceMap
-from gazeveil.aggregate.liu.audits import (
-    gaussian_map_subject,
-    laplace_map_subject,
-    noisy_map_subject,
-    private_cap_subject,
-)
 from gazeveil.lab.as_published.liu_maps import GaussianAsPublished
 from gazeveil.lab.audited import random_selection_subject
 from gazeveil.privacy.audit import SUBJECTS, Subject, audit, build

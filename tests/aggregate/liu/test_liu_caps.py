@@ -15,7 +15,7 @@ from scipy import stats
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import ObserverMaps, PrivateCap, lost_squares, optimal_cap
-from gazeveil.aggregate.liu.caps import powers_up_to
+from gazeveil.aggregate.liu.mechanism import powers_up_to
 from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from gazeveil.aggregate.liu import Level, delta_of, demands, level_of
-from gazeveil.aggregate.liu.levels import check
+from gazeveil.aggregate.liu.noisy_maps import check
 from gazeveil.errors import OptionError, PrivacyError
 
 

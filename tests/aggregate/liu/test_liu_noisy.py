@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianMap, LaplaceMap, NoisyMap
-from gazeveil.aggregate.liu.noisy import euclidean_sensitivity
+from gazeveil.aggregate.liu.noisy_maps import euclidean_sensitivity
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.geometry import screen
 from gazeveil.lab.as_published.liu_maps import GaussianAsPublished, LaplaceAsPublished
-from gazeveil.privacy.calibrate import gaussian_delta
+from gazeveil.privacy.calibration import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 
 ALL: list[type[NoisyMap]] = [GaussianMap, GaussianAsPublished, LaplaceMap, LaplaceAsPublished]

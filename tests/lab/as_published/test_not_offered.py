@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.aggregate.liu.noisy import NOISES
+from gazeveil.aggregate.liu.noisy_maps import NOISES
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.lab import load

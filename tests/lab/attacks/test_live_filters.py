@@ -11,6 +11,7 @@ import json
 import numpy as np
 import pytest
 
+from gazeveil.arrays import FloatArray
 from gazeveil.cli.serve import preview
 from gazeveil.gateway.simulated_trackers import simulated
 from gazeveil.geometry import Geometry, headset, screen
@@ -20,7 +21,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
-from gazeveil.types import FloatArray
 
 SCREEN = screen(1920, 1080, 527, 296, 600)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks import ATTACKS, Knowledge, Trial
 from gazeveil.lab.attacks.judging.judge import Judge
@@ -18,7 +19,6 @@ from gazeveil.lab.attacks.threats.late_releases import lost_of
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.stream import StreamVeil
-from gazeveil.types import FloatArray
 from tests.lab.attacks.veiled_people import RATE, SPACE, attack_of, people, veil, veil_of
 
 PROMISE: dict[str, Any] = {

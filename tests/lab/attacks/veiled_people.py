@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Exemplar, Trial
 from gazeveil.lab.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.simulate import TRACKERS, SimulatedStudy
-from gazeveil.types import FloatArray
 
 SPACE = Sphere(100, 80)
 RATE = 72.0

@@ -14,18 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Task
+from gazeveil.aggregate.strategy_parts import BOUND, nonnegative_sensitivity
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.geometry import screen
 from gazeveil.lab.baselines.hierarchical import Hierarchical, _weights, fitted, kept_cells
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.calibrate import gaussian_delta
+from gazeveil.privacy.calibration import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 
 GRID = Grid(16, 12, screen(800, 600))
 TASK = Task(grid=GRID, observers=30, epsilon=1.0, delta=1e-5)

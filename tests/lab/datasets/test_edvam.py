@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.lab.datasets.edvam import EDVAM_FILE, edvam
-from gazeveil.unit import Unit
+from gazeveil.registry import Unit
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / EDVAM_FILE
 

@@ -13,10 +13,9 @@ import pytest
 from gazeveil import Corpus
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.features.bins import extract_bin_corpus
-from gazeveil.features.declared import declared_ranges
-from gazeveil.features.describe import describe
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.names import NAMES
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import NAMES, declared_ranges
+from gazeveil.features.table import describe
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE, EYETRIBE_PUPIL, eyetribe
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / EYETRIBE_FILE

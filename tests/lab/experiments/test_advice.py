@@ -23,7 +23,7 @@ from gazeveil.lab.experiments.advising.advice import Harm, Use, bound_in_words, 
 from gazeveil.lab.experiments.advising.asking import advise
 from gazeveil.lab.experiments.advising.measured import by_epsilon, by_level, of_identification, strongest
 from gazeveil.lab.experiments.advising.recommending import LEVELS, enough_participants, useful
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.samples.presets import preset

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gazeveil.arrays import WordArray
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.dataset_attacks import worlds
@@ -19,7 +20,6 @@ from gazeveil.lab.experiments.dataset_attacks.membership import Found, attack
 from gazeveil.lab.experiments.dataset_attacks.reconstruction import reconstruct
 from gazeveil.noise import NoiseSource
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
-from gazeveil.types import WordArray
 
 RELEASES = 24
 """Enough to prove an ε above 1 where every one is told apart."""

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from gazeveil import Corpus
+from gazeveil.arrays import FloatArray
 from gazeveil.cli.main import run
 from gazeveil.lab.experiments.demo import features
 from gazeveil.lab.experiments.demo.live import SCREENSHOT
-from gazeveil.types import FloatArray
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

@@ -11,7 +11,7 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.features.design import Design
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.lab.experiments.usefulness.feature_forecasts import HeldOut, outcomes
 

@@ -111,7 +111,7 @@ def test_what_a_picture_says_is_known_now_and_then_and_as_the_product_takes_it(
     sets: Path, tmp_path: Path, contents: list[str]
 ) -> None:
     """The right picture in 45 of 100 scenes, another one in 13; what is expected then is what releases expect."""
-    from gazeveil.aggregate.models import mean_of, models_of
+    from gazeveil.aggregate.map_prior import mean_of, models_of
     from gazeveil.aggregate.saliency import Saliency
     from gazeveil.lab.experiments.heatmap_decoder.network import Raster
     from gazeveil.lab.experiments.heatmap_decoder.scenes import PLANES, Mixture, Scenes, plane_of
@@ -135,9 +135,9 @@ def test_numbers_in_training_are_those_of_the_product() -> None:
     """The sum of kernels over participants whose gaze is in the middle of cells, for bumps and for modes."""
     from fractions import Fraction
 
-    from gazeveil.aggregate.design import CLIP
-    from gazeveil.aggregate.strategies._common import BOUND
+    from gazeveil.aggregate.map_features import CLIP
     from gazeveil.aggregate.strategy import STRATEGIES, Task
+    from gazeveil.aggregate.strategy_parts import BOUND
     from gazeveil.lab.experiments.heatmap_decoder.measuring import Measure, OfBumps, OfModes, designed
     from gazeveil.lab.experiments.heatmap_decoder.network import Raster
     from gazeveil.lab.experiments.heatmap_decoder.scenes import PLANES, plane_of

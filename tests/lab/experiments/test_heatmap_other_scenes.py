@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gazeveil.arrays import silent
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.lab.commands._shared import gallery_of
@@ -20,7 +21,6 @@ from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
 from gazeveil.lab.experiments.usefulness._heatmap_other_scenes import eyetribe, museum, of_fixations, rooms, web_pages
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, PLANE, Gallery
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
-from gazeveil.types import silent
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 

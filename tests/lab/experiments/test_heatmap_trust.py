@@ -14,6 +14,7 @@ import pytest
 
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
+from gazeveil.display import canvas, png
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.geometry import screen
@@ -29,7 +30,6 @@ from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
 )
 from gazeveil.lab.experiments.usefulness._scene_pictures import from_maps, from_pictures
 from gazeveil.lab.experiments.usefulness.trust import Trial, by_category, lines, plain, trials, trials_from
-from gazeveil.pictures import canvas, png
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
+from gazeveil.aggregate.strategy_parts import prior_of_task
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.geometry import Geometry, screen
@@ -37,7 +37,7 @@ from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
 from gazeveil.lab.experiments.usefulness.heatmaps import Found, Plan, Score, _noise_of_all, beyond, compare, refreshed
 from gazeveil.lab.utility.maps import correlation, residual_correlation
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.study import DELTA
 from gazeveil.simulate.study import SimulatedStudy
 

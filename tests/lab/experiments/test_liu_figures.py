@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gazeveil.aggregate.grid import render
 from gazeveil.aggregate.liu import GaussianMap, LaplaceMap, NoisyMap
-from gazeveil.aggregate.render import render
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.lab.experiments.liu import figures as liu_figures

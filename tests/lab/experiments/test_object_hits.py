@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.datasets.vr_objects import VR_FOLDER, VrSession, vr_sessions
 from gazeveil.lab.experiments.stream_grid import Run
@@ -21,7 +22,6 @@ from gazeveil.lab.experiments.wilson.object_hits import (
     world_directions,
 )
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / VR_FOLDER
 COUNT = 400

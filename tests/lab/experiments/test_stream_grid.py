@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
@@ -14,7 +15,6 @@ from gazeveil.lab.experiments.stream_data import StreamSet
 from gazeveil.lab.experiments.stream_grid import Run, Setting, measure, references, settings
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space
-from gazeveil.types import FloatArray
 
 PLANE = screen(1000, 800, 400, 320, 600)
 RNG = np.random.default_rng(2)

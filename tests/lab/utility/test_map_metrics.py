@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.utility.maps import (
     MAP_METRICS,
@@ -21,7 +22,6 @@ from gazeveil.lab.utility.maps import (
     mean_squared_error,
     residual_correlation,
 )
-from gazeveil.types import FloatArray
 
 
 def maps(seed: int, shape: tuple[int, int] = (12, 16)) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -15,11 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.privacy.audit import FAMILIES
-from gazeveil.privacy.audit.choosing import Goal, candidates, choose
-from gazeveil.privacy.audit.events.base import Event, Outputs, Sample
-from gazeveil.privacy.audit.events.bits import Bits, FinestDigit
-from gazeveil.privacy.audit.events.logistic import fit_logistic
-from gazeveil.privacy.audit.events.views import Coordinate
+from gazeveil.privacy.audit.auditor import Goal, candidates, choose
+from gazeveil.privacy.audit.events import Bits, Coordinate, Event, FinestDigit, Outputs, Sample, fit_logistic
 
 ROWS = 4000
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from gazeveil import Eye, Recording, headset, normalised, screen
 from gazeveil.errors import OptionError
 from gazeveil.privacy.audit import observer_pairs, series_pairs, still_gaze, window_pairs
-from gazeveil.privacy.audit.neighbours.observers import extreme_maps
-from gazeveil.privacy.audit.neighbours.windows import CLOCKS, MOVES
+from gazeveil.privacy.audit.subject import CLOCKS, MOVES, extreme_maps
 
 DESK = screen(1920, 1080)
 

@@ -13,8 +13,7 @@ from gazeveil.errors import OptionError, UnknownName
 from gazeveil.lab.audited import GaussianLoss
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit, build
 from gazeveil.privacy.audit.subject import about, options_of
-from gazeveil.privacy.calibrate import gaussian_sigma
-from gazeveil.privacy.liu import LiuNoise
+from gazeveil.privacy.calibration import LiuNoise, gaussian_sigma
 
 BROKEN = ("half-scale-laplace", "liu-as-published", "numpy-laplace")
 OURS = sorted(

@@ -16,11 +16,11 @@ import pytest
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource, add_laplace, from_lattice
 from gazeveil.privacy.audit import AuditResult, Pair, Subject, Verdict, audit
+from gazeveil.privacy.audit.audited import GaussianCount, LaplaceCount
+from gazeveil.privacy.audit.auditor import Goal, candidates, choose
 from gazeveil.privacy.audit.bounds import epsilon_bound, lower_bound, upper_bound
-from gazeveil.privacy.audit.choosing import Goal, candidates, choose
-from gazeveil.privacy.audit.events.base import FAMILIES, Outputs, Sample
-from gazeveil.privacy.audit.subjects.samplers import GaussianCount, LaplaceCount
-from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.audit.events import FAMILIES, Outputs, Sample
+from gazeveil.privacy.calibration import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 
 ZERO_OR_ONE = (Pair(0.0, 1.0, "a count of 0 and a count of 1"),)

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 from benchmarks import audits
+from gazeveil.arrays import IntArray, WordArray
 from gazeveil.gateway.budget import Purse
 from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
@@ -30,13 +31,12 @@ from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil
 from gazeveil.samples.mechanisms.held_ticks import NEVER, HeldTicks
 from gazeveil.samples.window_budget import Rule, books_for
-from gazeveil.types import IntArray, WordArray
 
 find_subjects()
 
-_SUMS = "gazeveil.aggregate.noisy_sum:NoisySum.measure"
-_LIU = "gazeveil.aggregate.liu.noisy:NoisyMap.measure"
-_CHUNKED = "gazeveil.features.chunked:ChunkedSeries.measure"
+_SUMS = "gazeveil.aggregate.strategy:NoisySum.measure"
+_LIU = "gazeveil.aggregate.liu.noisy_maps:NoisyMap.measure"
+_CHUNKED = "gazeveil.features.fourier:ChunkedSeries.measure"
 _EFPA = "gazeveil.features.mechanisms.efpa:EnhancedFourierPerturbation.measure"
 _LIVE, _FILE = (f"gazeveil.samples.stream:StreamVeil.{name}" for name in ("step", "run"))
 _TICKS = tuple(f"gazeveil.samples.mechanisms.held_ticks:_Ticking.{name}" for name in ("step", "run"))
@@ -47,11 +47,11 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("heatmap-histogram", "heatmap-bumps", "heatmap-modes", "heatmap-hierarchical"), (_SUMS,)),
     **dict.fromkeys(("whole-study", "dynamic-heatmap"), (_SUMS,)),
     **dict.fromkeys(("heatmap-liu", "liu-gaussian-map", "liu-laplace-map"), (_LIU,)),
-    "liu-private-cap": ("gazeveil.aggregate.liu.caps:PrivateCap.measure",),
+    "liu-private-cap": ("gazeveil.aggregate.liu.mechanism:PrivateCap.measure",),
     **dict.fromkeys(("features-lpa", "features-fpa", "features-c-fpa", "features-dc-fpa"), (_CHUNKED,)),
     **dict.fromkeys(("features-efpa", "features-spa"), (_EFPA,)),
     "features-exponential": ("gazeveil.features.mechanisms.steil:ExponentialMechanism.perturb",),
-    "features-group": ("gazeveil.features.group:GroupSeries.measure",),
+    "features-group": ("gazeveil.features.group_series:GroupSeries.measure",),
     "features-own": ("gazeveil.features.participant_series:ParticipantSeries.measure",),
     **dict.fromkeys(("clock", "kaleido", "distribution", "absorption", "sparse-vector"), (_LIVE, _FILE)),
     **dict.fromkeys(("clock-sphere", "clock-turned"), (_LIVE, _FILE)),

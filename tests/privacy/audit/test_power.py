@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from gazeveil.privacy.audit import AuditResult, audit, build
-from gazeveil.privacy.audit.power import smallest_caught
+from gazeveil.privacy.audit.bounds import smallest_caught
 
 
 def claiming_one(epsilon: float, trials: int = 4000, seed: int = 1) -> AuditResult:

@@ -12,7 +12,7 @@ from pathlib import Path
 from gazeveil.errors import BudgetExceeded
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Account, Clock, Ledger, Receipt
-from gazeveil.privacy.ledger.rolling import GRID_S, SLACK_S
+from gazeveil.privacy.ledger.spending import GRID_S, SLACK_S
 
 DAY_S = 86_400
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -15,7 +15,7 @@ import pytest
 from gazeveil.errors import LedgerError, LedgerRolledBack, OptionError
 from gazeveil.privacy.guarantee import PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger, Restored, check_anchor
-from gazeveil.privacy.ledger._anchor_file import AnchorFile, Known, state_folder
+from gazeveil.privacy.ledger.anchor import AnchorFile, Known, state_folder
 
 
 @pytest.fixture(autouse=True)

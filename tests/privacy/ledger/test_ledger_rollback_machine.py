@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gazeveil.errors import LedgerRolledBack
 from gazeveil.privacy.guarantee import PureDP
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.ledger._anchor_file import AnchorFile
+from gazeveil.privacy.ledger.anchor import AnchorFile
 
 DATASETS = st.sampled_from(["one", "two", "three"])
 

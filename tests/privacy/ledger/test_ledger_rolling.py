@@ -22,8 +22,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Clock, Leased, Ledger
 from gazeveil.privacy.ledger.account import when_back
 from gazeveil.privacy.ledger.events import from_text, to_text
-from gazeveil.privacy.ledger.rolling import GRID_S, SLACK_S, Rolling
-from gazeveil.privacy.ledger.spending import Totals
+from gazeveil.privacy.ledger.spending import GRID_S, SLACK_S, Rolling, Totals
 from tests.privacy.ledger.hours import DAY_S, LATEST_BACK, NOON, Machine, day
 
 # What comes back, and when

@@ -17,7 +17,7 @@ from mpmath import mp, mpf
 from scipy.stats import norm
 
 from gazeveil.errors import LedgerError
-from gazeveil.privacy.convert import zcdp_epsilon
+from gazeveil.privacy.conversion import zcdp_epsilon
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.ledger.spending import Conversion, NoPrice, Totals
 

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from gazeveil.aggregate.aoi.compare import GroupComparison, read_groups
-from gazeveil.aggregate.aoi.intervals import Difference, NoisyMean
-from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil.aggregate.aoi.mechanism import AoiStatistics, GroupComparison, read_groups
+from gazeveil.aggregate.aoi.noisy_means import Difference, NoisyMean
 from gazeveil.aggregate.aoi.statistics import (
     STATISTICS,
     DwellShare,

@@ -4,11 +4,18 @@
 
 from __future__ import annotations
 
-from gazeveil.aggregate.liu.caps import CapChoice, PrivateCap, lost_squares, optimal_cap
-from gazeveil.aggregate.liu.counts import FirstSamples, ObserverMaps
-from gazeveil.aggregate.liu.levels import Level, delta_of, demands, level_of
-from gazeveil.aggregate.liu.mechanism import LiuMap
-from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
+from gazeveil.aggregate.liu.mechanism import CapChoice, LiuMap, PrivateCap, lost_squares, optimal_cap
+from gazeveil.aggregate.liu.noisy_maps import (
+    FirstSamples,
+    GaussianMap,
+    LaplaceMap,
+    Level,
+    NoisyMap,
+    ObserverMaps,
+    delta_of,
+    demands,
+    level_of,
+)
 
 __all__ = [
     "CapChoice",

@@ -11,21 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate import learned
-from gazeveil.aggregate.decoder import NEGLIGIBLE, Decoded, Decoder, averaged, from_learned
-from gazeveil.aggregate.design import expected
+from gazeveil.aggregate import neural_decoder, strategy_parts
+from gazeveil.aggregate.bayes_decoder import NEGLIGIBLE, Decoded, Decoder, averaged, from_learned
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_view import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
+from gazeveil.aggregate.map_features import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over, expected
+from gazeveil.aggregate.map_prior import (
+    Plane,
+    Projected,
+    directions,
+    mean_of,
+    models_of,
+    pictured_models,
+    plain_models,
+    working_grid,
+)
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
-from gazeveil.aggregate.models import Plane, Projected, directions, mean_of, models_of, pictured_models, plain_models
-from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.saliency import SPECTRAL
-from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, Decodes, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.blas import one_thread
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.aggregate.strategy_parts import BOUND, Decodes, check_size, estimate, plane_of
+from gazeveil.arrays import FloatArray, IntArray, one_thread
 
 _MOST_DIRECTIONS = 150
 """How many directions of the noisy numbers the decoder looks at; the others hold next to nothing of a map."""
@@ -57,7 +62,7 @@ class BumpMap(ManyOnGrid):
 
 @STRATEGIES.register("bumps")
 @dataclass(frozen=True, slots=True)
-class Bumps(_normalised.Normalised):
+class Bumps(strategy_parts.Normalised):
     """Release what overlapping bumps see of gaze and infer the map from it.
 
     Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -87,7 +92,7 @@ class Bumps(_normalised.Normalised):
             "spacing_deg": SPACING_DEG,
             "bound": BOUND,
             "sigma": self.sigma,
-            **learned.to_dict(*_networks(self.task)),
+            **neural_decoder.to_dict(*_networks(self.task)),
         }
 
     @property
@@ -103,7 +108,7 @@ def explained(task: Task) -> float:
     about = expected(plane, task.saliency)
     seen = features.T @ directions(plane.grid)
     second = np.outer(about.mean, about.mean) + about.between + about.within
-    noise = (_normalised.sigma(task) / (BOUND * task.observers)) ** 2 * float(np.sum(seen @ second * seen))
+    noise = (strategy_parts.sigma(task) / (BOUND * task.observers)) ** 2 * float(np.sum(seen @ second * seen))
     return about.explained(seen, noise, task.observers)
 
 
@@ -127,11 +132,11 @@ class _Learned:
         mean: The blurred map that is expected.
     """
 
-    facts: learned.Facts
+    facts: neural_decoder.Facts
     mean: FloatArray
 
     def decode(self, measured: FloatArray) -> Decoded:
-        found = learned.of_bumps(self.facts, measured, self.mean)
+        found = neural_decoder.of_bumps(self.facts, measured, self.mean)
         return from_learned(self.facts.plane, found, self.mean, self.facts.observers)
 
 
@@ -154,7 +159,7 @@ class _LearnedPicture:
         if share < NEGLIGIBLE:
             return replace(plain, picture_share=share)
         facts = self.plain.facts
-        found = learned.of_pictured_bumps(facts, measured, self.mean, self.plain.mean)
+        found = neural_decoder.of_pictured_bumps(facts, measured, self.mean, self.plain.mean)
         return averaged(from_learned(facts.plane, found, self.mean, facts.observers), plain, share)
 
 
@@ -173,15 +178,15 @@ class _ByModels:
         return self.models.pictured(self.turn @ measured)
 
 
-def _facts(task: Task) -> learned.Facts:
-    return learned.Facts(plane_of(task), task.observers, _normalised.noise_sd(task))
+def _facts(task: Task) -> neural_decoder.Facts:
+    return neural_decoder.Facts(plane_of(task), task.observers, strategy_parts.noise_sd(task))
 
 
-def _networks(task: Task) -> tuple[learned.Trained, ...]:
+def _networks(task: Task) -> tuple[neural_decoder.Trained, ...]:
     """Return what was trained on releases like this one; nothing where models decode."""
     facts, size = _facts(task), int(bumps_over(plane_of(task).grid).shape[1])
     pictured = task.saliency is not None and task.saliency.source != SPECTRAL
-    wanted = (learned.BUMPS, learned.PICTURED) if pictured else (learned.BUMPS,)
+    wanted = (neural_decoder.BUMPS, neural_decoder.PICTURED) if pictured else (neural_decoder.BUMPS,)
     return wanted if all(each.knows(facts, size) for each in wanted) else ()
 
 
@@ -192,7 +197,7 @@ def _decoder(task: Task) -> Decodes:
     if not networks:
         return _by_models(task)
     plain = _Learned(facts, mean_of(plain_models(facts.plane)))
-    if learned.PICTURED not in networks:
+    if neural_decoder.PICTURED not in networks:
         return plain
     return _LearnedPicture(plain, mean_of(models_of(facts.plane, task.saliency)), _by_models(task))
 
@@ -202,5 +207,5 @@ def _by_models(task: Task) -> _ByModels:
     turn, features, projected = _view(plane)
     if task.saliency is not None:
         projected = projected.with_more(plane.project(pictured_models(plane, task.saliency, many=True), features))
-    channel = _normalised.channel(task, plane, features, projected)
-    return _ByModels(Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn)
+    channel = strategy_parts.channel(task, plane, features, projected)
+    return _ByModels(Decoder(plane, strategy_parts.models_for(task, plane), channel, projected), turn)

@@ -3,7 +3,7 @@
 """For few observers: a handful of numbers about each map, the ones that tell most, under ℓ2-radial noise.
 
 The numbers are the coordinates of a blurred map, less the one that is expected, along directions in which this
-stimulus's map is uncertain (`gazeveil.aggregate.design`): of this picture, where it is known. How many there are
+stimulus's map is uncertain (`gazeveil.aggregate.map_features`): of this picture, where it is known. How many there are
 follows from the public facts of the task.
 """
 
@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate import learned
-from gazeveil.aggregate.decoder import Channel, Decoded, Decoder, from_learned
-from gazeveil.aggregate.design import CLIP, GAIN, ball, expected
+from gazeveil.aggregate import neural_decoder
+from gazeveil.aggregate.bayes_decoder import Channel, Decoded, Decoder, from_learned
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.map_features import CLIP, GAIN, ball, expected
+from gazeveil.aggregate.map_prior import PLAIN_KINDS, Plane, directions, mean_of, models_of, plain_projection
 from gazeveil.aggregate.maps import ManyOnGrid, add_features
-from gazeveil.aggregate.models import PLAIN_KINDS, Plane, directions, mean_of, models_of, plain_projection
-from gazeveil.aggregate.strategies._common import (
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
+from gazeveil.aggregate.strategy_parts import (
     BOUND,
     ball_sensitivity,
     check,
@@ -33,13 +34,11 @@ from gazeveil.aggregate.strategies._common import (
     features_of,
     plane_of,
 )
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
-from gazeveil.blas import one_thread
+from gazeveil.arrays import FloatArray, IntArray, one_thread
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
-from gazeveil.privacy.calibrate import gaussian_sigma, radial_beats_gaussian, radial_scale
+from gazeveil.privacy.calibration import gaussian_sigma, radial_beats_gaussian, radial_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
-from gazeveil.privacy.unit import Neighbours
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.privacy.protection import Neighbours
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +116,7 @@ class Modes(Strategy):
             noise: dict[str, Any] = {"noise": "radial", "scale": _scale(self.task)}
         else:
             noise = {"noise": "gaussian", "sigma": _sigma(self.task)}
-        decoder = {} if learned_for(self.task) is None else learned.to_dict(learned.MODES)
+        decoder = {} if learned_for(self.task) is None else neural_decoder.to_dict(neural_decoder.MODES)
         return {"strategy": "modes", "modes": self._size, "bound": BOUND, **noise, **decoder}
 
     @property
@@ -207,15 +206,15 @@ class Learned:
         models: What weighs the kinds of variation.
     """
 
-    facts: learned.Facts
-    view: learned.ModesView
+    facts: neural_decoder.Facts
+    view: neural_decoder.ModesView
     mean: FloatArray
     models: Decoder
 
     def decode(self, measured: FloatArray) -> Decoded:
         """Return the map that the measured numbers suggest."""
         by_kind = self.models.chances(measured).reshape(-1, len(PLAIN_KINDS)).sum(axis=0)
-        found = learned.of_modes(self.facts, self.view, measured, by_kind, self.mean)
+        found = neural_decoder.of_modes(self.facts, self.view, measured, by_kind, self.mean)
         return from_learned(self.facts.plane, found, self.mean, self.facts.observers)
 
 
@@ -225,17 +224,17 @@ def learned_for(task: Task) -> Learned | None:
     """Return how a task's modes are decoded by what was learnt; None where nothing was."""
     design = _design(task)
     count = design.modes.shape[1]
-    facts = learned.Facts(design.plane, task.observers, math.sqrt(_noise_variance(task, count)) * CLIP)
-    if task.saliency is not None or not _is_radial(task, count) or not learned.MODES.knows(facts, count):
+    facts = neural_decoder.Facts(design.plane, task.observers, math.sqrt(_noise_variance(task, count)) * CLIP)
+    if task.saliency is not None or not _is_radial(task, count) or not neural_decoder.MODES.knows(facts, count):
         return None
     return Learned(facts, _view(design, facts), design.mean, _decoder(task))
 
 
-def _view(design: _Design, facts: learned.Facts) -> learned.ModesView:
+def _view(design: _Design, facts: neural_decoder.Facts) -> neural_decoder.ModesView:
     """Return what each kind of variation makes of the numbers, by a linear estimate."""
     ways = directions(design.plane.grid)
     seen = design.modes.T @ ways
-    lattice = learned.between(design.plane)
+    lattice = neural_decoder.between(design.plane)
     plain, answers = plain_projection(design.plane), []
     for kind in range(len(PLAIN_KINDS)):
         alike = np.zeros((len(plain.expected) // len(PLAIN_KINDS), len(PLAIN_KINDS)))
@@ -245,4 +244,4 @@ def _view(design: _Design, facts: learned.Facts) -> learned.ModesView:
         inner = seen @ (between + within / facts.observers) @ seen.T + noise
         answer = ways @ np.linalg.solve(inner, seen @ between).T / GAIN / design.mean[:, None]
         answers.append(np.stack([lattice.on_lattice(column) for column in answer.T], axis=-1))
-    return learned.ModesView(np.stack(answers))
+    return neural_decoder.ModesView(np.stack(answers))

@@ -15,10 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
-from gazeveil.features.chunked import ChunkedSeries
+from gazeveil.features.fourier import ChunkedSeries
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.types import FloatArray
 
 
 @SERIES_MECHANISMS.register("dc-fpa")

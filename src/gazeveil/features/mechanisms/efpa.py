@@ -15,13 +15,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import exact, root_up
-from gazeveil.features import choose_bins, fourier
+from gazeveil.features import fourier
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, SeriesMechanism, checked
 from gazeveil.noise import NoiseSource, add_laplace, add_radial, from_lattice, lattice_step, to_lattice
-from gazeveil.privacy.calibrate import laplace_scale, pure_epsilon, radial_scale
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.privacy.calibration import laplace_scale, pure_epsilon, radial_scale
 
 
 @SERIES_MECHANISMS.register("efpa")
@@ -50,16 +50,18 @@ class EnhancedFourierPerturbation(SeriesMechanism):
         """Return the ε that choice and noise guarantee for a stretch of this many steps."""
         if changed == self.changed:
             return exact(self.epsilon)
-        chosen = self._length(changed) + choose_bins.ROUNDING, self._length(self.changed) + choose_bins.ROUNDING
+        chosen = self._length(changed) + fourier.ROUNDING, self._length(self.changed) + fourier.ROUNDING
         choice = self.share * chosen[0] / chosen[1]
         worst = max(
-            pure_epsilon(self.scale(k), self.sensitivity(k, changed)) for k in choose_bins.candidates(self.steps)
+            pure_epsilon(self.scale(k), self.sensitivity(k, changed)) for k in fourier.kept_candidates(self.steps)
         )
         return self.features * (choice + worst)
 
     def sensitivity(self, kept: int, changed: int) -> Fraction:
         """Return how far a stretch moves the kept coordinates of one feature, in ℓ1."""
-        rounding = fourier.numbers(self.steps, kept) * Fraction(STEP) + root_up(Fraction(2 * kept)) * self.slack
+        rounding = (
+            fourier.coordinate_count(self.steps, kept) * Fraction(STEP) + root_up(Fraction(2 * kept)) * self.slack
+        )
         return root_up(kept * changed * Fraction(fourier.slow_share(self.steps, kept, changed))) + rounding
 
     def scale(self, kept: int) -> float:
@@ -79,25 +81,27 @@ class EnhancedFourierPerturbation(SeriesMechanism):
         """Return noisy series: participants by steps by features, each value from 0 to 1."""
         chosen, parts = self.measure(values, noise)
         out = np.empty((len(chosen), self.steps))
-        for index, kept in enumerate(choose_bins.candidates(self.steps)):
+        for index, kept in enumerate(fourier.kept_candidates(self.steps)):
             mine = chosen == index
             if mine.any():
-                out[mine] = fourier.series(parts[mine, : fourier.numbers(self.steps, kept)], self.steps)
+                out[mine] = fourier.series_of_coordinates(
+                    parts[mine, : fourier.coordinate_count(self.steps, kept)], self.steps
+                )
         return np.clip(out.reshape(-1, self.features, self.steps), 0.0, 1.0).swapaxes(1, 2)
 
     def measure(self, values: FloatArray, noise: NoiseSource) -> tuple[IntArray, FloatArray]:
         """Return which number of bins was chosen, and the kept coordinates with noise, then zeros: a series a row."""
         table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
         rows = table.reshape(-1, self.steps)
-        choices = choose_bins.candidates(self.steps)
+        choices = fourier.kept_candidates(self.steps)
         cost = np.array([self.expected_noise(k) for k in choices])
-        lost = choose_bins.discarded(rows, choices)
-        chosen = choose_bins.choose(lost, cost, self.share, self._length(self.changed), noise)
-        parts = np.zeros((len(rows), fourier.numbers(self.steps, choices[-1])))
+        lost = fourier.discarded(rows, choices)
+        chosen = fourier.choose_kept(lost, cost, self.share, self._length(self.changed), noise)
+        parts = np.zeros((len(rows), fourier.coordinate_count(self.steps, choices[-1])))
         for index, kept in enumerate(choices):
             mine = chosen == index
             if mine.any():
-                noisy = self.noisy(fourier.coordinates(rows[mine], kept), kept, noise)
+                noisy = self.noisy(fourier.fourier_coordinates(rows[mine], kept), kept, noise)
                 parts[mine, : noisy.shape[-1]] = noisy
         return chosen, parts
 
@@ -122,7 +126,7 @@ class SamplingPerturbation(EnhancedFourierPerturbation):
 
     def expected_noise(self, kept: int) -> float:
         """Return the root of the energy that the noise is expected to have."""
-        dimension = fourier.numbers(self.steps, kept)
+        dimension = fourier.coordinate_count(self.steps, kept)
         return self.scale(kept) * float(np.sqrt(dimension * (dimension + 1)))
 
     def noisy(self, parts: FloatArray, kept: int, noise: NoiseSource) -> FloatArray:

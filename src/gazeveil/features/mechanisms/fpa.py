@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.features.chunked import ChunkedSeries
+from gazeveil.features.fourier import ChunkedSeries
 from gazeveil.features.series import SERIES_MECHANISMS
 
 

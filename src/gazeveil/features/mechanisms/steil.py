@@ -16,12 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import exact, whole_number
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, SeriesMechanism, checked
 from gazeveil.noise import NoiseSource, laplace, to_lattice
-from gazeveil.privacy.calibrate import laplace_scale, pure_epsilon
-from gazeveil.types import FloatArray
+from gazeveil.privacy.calibration import laplace_scale, pure_epsilon
 
 _CHUNK = 1 << 16
 

@@ -16,8 +16,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.kernel_compiler import kernel
 
 TICK = 1e-6
 """Times that differ by less than this many seconds are compared as equal: no tracker's clock is finer."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.base import detector, require
 from gazeveil.gaze.events.online import CHUNK, Stream, events_of
 from gazeveil.gaze.events.speed import MAX_STEP
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
-from gazeveil.types import FloatArray
 
 _MOST_SAMPLES = 16_384  # a power of two: the window is a ring
 

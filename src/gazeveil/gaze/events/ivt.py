@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.base import detector, require
 from gazeveil.gaze.events.online import CHUNK, Stream, events_of
@@ -16,7 +17,6 @@ from gazeveil.gaze.events.speed import MAX_STEP, WINDOW, Steps, VelocityStream
 from gazeveil.gaze.events.table import from_rows
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
-from gazeveil.types import FloatArray
 
 _LOOKING = ("lost", "fixation", "saccade")
 

@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.table import KINDS, Event, from_rows, in_unit
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.types import FloatArray
 
 CHUNK = 8192
 """How many samples of a file go through a state machine at once: enough to be fast, small enough to stay in cache."""

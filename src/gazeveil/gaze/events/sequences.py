@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze.events.base import Detector
 from gazeveil.gaze.recording import Recording
-from gazeveil.types import FloatArray
 
 _CURVATURES = np.geomspace(0.05, 500.0, 97)  # degrees; human c is about 3 to 15
 _HUBER = 1.345

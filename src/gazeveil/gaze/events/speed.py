@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Unit
-from gazeveil.types import FloatArray
 
 WINDOW = 0.02
 """Seconds a velocity is taken over: twice the shortest saccade (Nyström & Holmqvist 2010)."""

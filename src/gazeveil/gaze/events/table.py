@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze import schema
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.types import FloatArray
 
 
 class Event(NamedTuple):

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import open_binary
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.types import FloatArray
 
 
 class Beside:

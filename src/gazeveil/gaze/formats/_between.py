@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import IntArray
 from gazeveil.gaze.formats._runs import placed_messages
-from gazeveil.types import IntArray
 
 
 class Message(NamedTuple):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze import schema
-from gazeveil.types import FloatArray
 
 DETECTOR = "by which detector events were found: they stand as the tracker's"
 OWN = "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
+from gazeveil.kernel_compiler import kernel
 
 TAB, NEWLINE, SPACE, MINUS, DOT = 9, 10, 32, 45, 46
 LETTER_A, LETTER_E, LETTER_N, LETTER_S, LETTER_T, LETTER_Z = 65, 69, 78, 83, 84, 90

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
+from gazeveil.kernel_compiler import kernel
 
 NEWLINE, QUOTE, BACKSLASH, MINUS, DOT = 10, 34, 92, 45, 46
 ZERO, NINE = np.uint8(48), np.uint8(9)

@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.types import FloatArray, IntArray
 
 Line = tuple[int, dict[str, Any]]
 

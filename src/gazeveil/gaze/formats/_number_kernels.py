@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gazeveil._compiled import kernel
+from gazeveil.kernel_compiler import kernel
 
 MOST_DIGITS = 19
 """This many digits always fit into 64 bits."""

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray
 from gazeveil.errors import OptionError
-from gazeveil.types import BoolArray
 
 MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-", "-nan", "nan(ind)", "-nan(ind)")
 """What stands for a missing number, in any case; the last three are how Windows spells what is no number."""

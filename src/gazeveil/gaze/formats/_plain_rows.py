@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import IntArray
 from gazeveil.gaze.formats._numbers import MISSING
 from gazeveil.gaze.formats._text import TextBlock
-from gazeveil.types import IntArray
 
 _BYTES_PER_RUN = 512
 """Texts that change more often than that are cheaper to read otherwise."""

@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._numbers import is_one_of, parse_numbers
 from gazeveil.gaze.formats.base import ReadReport
 from gazeveil.gaze.validity import Rule
-from gazeveil.types import BoolArray
 
 HOLDS: Final = "holds"
 """The column, after an eye's prefix, that says where all rules hold; `combined` takes it into account."""

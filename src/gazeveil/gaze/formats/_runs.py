@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import IntArray
 from gazeveil.errors import FileFormatError, InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._samples import no_samples
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry
-from gazeveil.types import IntArray
 
 
 class Run(NamedTuple):

@@ -14,11 +14,11 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._rules import HOLDS, no_such_eye
 from gazeveil.geometry import Geometry
-from gazeveil.types import FloatArray
 
 PER_SECOND: Final[Mapping[str, float]] = MappingProxyType({"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9})
 _IN_WORDS: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray, IntArray
 from gazeveil.errors import FileFormatError, InputError, InternalError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._numbers import as_flags, check_decimal, look_for_decimal, parse_numbers
@@ -29,7 +30,6 @@ from gazeveil.gaze.formats._table_lines import Aside, Fault, Rows, rows_of
 from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.gaze.validity import Rule, parse_rules
-from gazeveil.types import BoolArray, IntArray
 
 WHITESPACE: Final = " "
 """As a delimiter: any run of spaces and tabs."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
 from gazeveil.gaze.formats._number_kernels import EXACT_POWER, EXACT_WHOLE, MOST_DIGITS, POWERS_OF_TEN, nearest
+from gazeveil.kernel_compiler import kernel
 
 SKIPPED, NUMBER, TEXT = 0, 1, 2
 TAB, NEWLINE, SPACE, QUOTE, PLUS, MINUS = 9, 10, 32, 34, 43, 45

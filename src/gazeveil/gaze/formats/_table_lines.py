@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import BoolArray, IntArray
 from gazeveil.gaze.formats._text import TextBlock
-from gazeveil.types import BoolArray, IntArray
 
 _NEWLINE = 10
 _QUOTE = 34

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
 
 _MOST = 2.0**62
 

@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import Columns, first_line
 from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
@@ -29,7 +30,6 @@ from gazeveil.gaze.formats._text import whole_text
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, screen
-from gazeveil.types import FloatArray
 
 _MILLISECONDS = 1e3
 _GAZE: Final = "webgazer_data"

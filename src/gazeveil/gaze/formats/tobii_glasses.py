@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._json_lines import Shaped, by_shape, json_blocks, json_lines, number_in, parse_json, point_in
@@ -26,7 +27,6 @@ from gazeveil.gaze.formats._text import TextBlock, read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.types import BoolArray, FloatArray
 
 _FILES = ("livedata.json.gz", "livedata.json", "gazedata.gz", "gazedata")
 _MICROSECONDS = 1e6

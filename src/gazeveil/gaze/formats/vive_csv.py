@@ -16,6 +16,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, header_words, parse_name
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, guess_time_unit, in_seconds
@@ -23,7 +24,6 @@ from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import headset
-from gazeveil.types import FloatArray
 
 _SIDES = ("left", "right")
 TICK, TICKS_PER_SECOND = "100ns", 1e7

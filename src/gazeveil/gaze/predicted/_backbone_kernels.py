@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.types import Float32Array
+from gazeveil.arrays import Float32Array
+from gazeveil.kernel_compiler import kernel
 
 
 @kernel(fastmath=True)

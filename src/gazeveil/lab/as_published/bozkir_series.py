@@ -17,14 +17,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import exact, root_up
 from gazeveil.features import fourier
-from gazeveil.features.chunked import ChunkedSeries
+from gazeveil.features.fourier import ChunkedSeries
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, checked
 from gazeveil.noise import NoiseSource, add_laplace, from_lattice, to_lattice
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.types import FloatArray
 
 _LEAST = 2.0**-20
 """Where participants do not differ at all, the article would add no noise; a scale of nothing cannot be drawn."""
@@ -82,17 +82,17 @@ class AsPublished(ChunkedSeries):
 
     def _published(self, chunks: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return noisy chunks: participants by features by chunks by steps."""
-        kept = min(self.kept, fourier.bins(chunks.shape[-1]))
+        kept = min(self.kept, fourier.bin_count(chunks.shape[-1]))
         signal = np.diff(chunks, axis=-1, prepend=0.0) if self.has_differences else chunks
         steps = signal.shape[-1]
-        parts = fourier.coordinates(signal, kept)
+        parts = fourier.fourier_coordinates(signal, kept)
         noisy = np.empty_like(parts)
         for feature in range(signal.shape[1]):
             for chunk in range(signal.shape[2]):
                 scale = self._scale(self._distance(signal[:, feature, chunk]), steps)
                 whole = to_lattice(parts[:, feature, chunk], STEP)
                 noisy[:, feature, chunk] = from_lattice(add_laplace(noise, whole, scale, STEP), STEP)
-        out = fourier.series(noisy, steps)
+        out = fourier.series_of_coordinates(noisy, steps)
         if self.has_differences:
             out[..., 0] = chunks[..., 0]
             out = np.cumsum(out, axis=-1)
@@ -189,5 +189,5 @@ def best_kept(mechanism: AsPublished, values: FloatArray, noise: NoiseSource, ru
 
 
 def _to_try(chunk: int) -> list[int]:
-    most = fourier.bins(chunk)
+    most = fourier.bin_count(chunk)
     return sorted({k for k in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64) if k < most} | {most})

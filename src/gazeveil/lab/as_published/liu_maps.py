@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from gazeveil.aggregate.liu.noisy import NOISES, GaussianMap, LaplaceMap
+from gazeveil.aggregate.liu.noisy_maps import NOISES, GaussianMap, LaplaceMap
 from gazeveil.exact import in_digits
-from gazeveil.privacy.calibrate import gaussian_delta
+from gazeveil.privacy.calibration import LiuNoise, gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, Unproven
-from gazeveil.privacy.liu import LiuNoise
 
 
 @NOISES.register("gaussian-as-published", listed=False)

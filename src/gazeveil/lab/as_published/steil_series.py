@@ -16,12 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import exact, whole_number
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, SeriesMechanism, checked
 from gazeveil.noise import NoiseSource, add_laplace, from_lattice, to_lattice
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.types import FloatArray
 
 _LEAST = 2.0**-20
 """Where nobody differs, the paper would add no noise; a scale of nothing cannot be drawn."""

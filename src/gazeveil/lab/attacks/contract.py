@@ -16,10 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.registry import Registry
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import GazeveilError
 from gazeveil.gaze.usual import usual
 from gazeveil.geometry import Geometry
@@ -34,7 +35,6 @@ from gazeveil.lab.attacks.threats.spatial_dither import SpatialDither
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import Screen, space_of
-from gazeveil.types import FloatArray
 
 load()
 

@@ -18,8 +18,8 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError, OptionError
-from gazeveil.types import BoolArray, FloatArray
 
 FEWEST: Final = 4
 """How many points, itself included, make a core; the fewest that DBSCAN's authors recommend in two dimensions."""

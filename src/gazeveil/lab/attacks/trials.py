@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.reading import read
@@ -26,7 +27,6 @@ from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE, eyetribe
 from gazeveil.lab.datasets.gazebase import gazebase_files
 from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_recordings
 from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.types import FloatArray
 
 _EYETRIBE_RATE_HZ = 1 / 0.034
 _DORR_RATE_HZ = 250.0

@@ -11,6 +11,7 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray, IntArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import Number, exact, whole_number
 from gazeveil.gaze.recording import Recording
@@ -27,7 +28,6 @@ from gazeveil.lab.baselines.synthetic_gaze import (
 )
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
-from gazeveil.types import BoolArray, FloatArray, IntArray
 
 FAILING: Final = ("withhold", "release")
 BINS, FASTEST = 50, 1000.0

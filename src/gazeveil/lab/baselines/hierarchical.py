@@ -21,20 +21,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.decoder import Channel, Decoder
+from gazeveil.aggregate import strategy_parts
+from gazeveil.aggregate.bayes_decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns
-from gazeveil.aggregate.grid import Grid, overlap
+from gazeveil.aggregate.grid import Grid, overlap, render
+from gazeveil.aggregate.map_prior import models_of, working_grid
 from gazeveil.aggregate.maps import OnGrid, counts
-from gazeveil.aggregate.models import models_of
-from gazeveil.aggregate.prior import working_grid
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.blas import one_thread
+from gazeveil.aggregate.strategy_parts import BOUND, check_size, estimate, plane_of
+from gazeveil.arrays import FloatArray, IntArray, one_thread
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource, gaussian
-from gazeveil.types import FloatArray, IntArray
 
 KEPT = 20
 """How many cells are kept on each level, the paper's w."""
@@ -81,7 +78,7 @@ class LevelMaps(OnGrid):
 
 @STRATEGIES.register("hierarchical", listed=False)
 @dataclass(frozen=True, slots=True)
-class Hierarchical(_normalised.Normalised):
+class Hierarchical(strategy_parts.Normalised):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.
 
     Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -99,7 +96,7 @@ class Hierarchical(_normalised.Normalised):
     fade: float = FADE
 
     def __post_init__(self) -> None:
-        _normalised.Normalised.__post_init__(self)
+        strategy_parts.Normalised.__post_init__(self)
         if type(self.kept) is not int or self.kept < 1:
             raise OptionError(f"kept must be a whole number from 1 up, not {self.kept!r}")
         if not 0 < self.fade <= 1:
@@ -234,6 +231,6 @@ def _decoder(task: Task, weights: tuple[int, ...]) -> tuple[Decoder, FloatArray]
         offset=np.zeros(plane.grid.size),
         gains=(1.0,),
         observers=task.observers,
-        noise_sd=_normalised.sigma(task) / (BOUND * task.observers),
+        noise_sd=strategy_parts.sigma(task) / (BOUND * task.observers),
     )
     return Decoder(plane, models_of(plane, task.saliency), channel), turn

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import Decoder
+from gazeveil.aggregate import strategy_parts
+from gazeveil.aggregate.bayes_decoder import Decoder
 from gazeveil.aggregate.grid import Grid, overlap
+from gazeveil.aggregate.map_prior import working_grid
 from gazeveil.aggregate.maps import NormalisedMap
-from gazeveil.aggregate.prior import working_grid
-from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.blas import one_thread
-from gazeveil.types import IntArray
+from gazeveil.aggregate.strategy_parts import BOUND, check_size, estimate, plane_of
+from gazeveil.arrays import IntArray, one_thread
 
 MUCH = 0.01319
 COARSE, FINER = (8, 8), (16, 12)
@@ -31,7 +30,7 @@ For replace-one, ε = 1 and δ = 10⁻⁵, fewer than 400 participants have more
 
 @STRATEGIES.register("histogram", listed=False)
 @dataclass(frozen=True, slots=True)
-class Histogram(_normalised.Normalised):
+class Histogram(strategy_parts.Normalised):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
     Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -69,7 +68,7 @@ class Histogram(_normalised.Normalised):
 
 def coarse_grid(task: Task) -> Grid:
     """Return the cells to release: the more noise there is for each participant, the fewer."""
-    columns, rows = COARSE if _normalised.noise_sd(task) > MUCH else FINER
+    columns, rows = COARSE if strategy_parts.noise_sd(task) > MUCH else FINER
     working = working_grid(task.grid)
     return Grid(min(columns, working.columns), min(rows, working.rows), task.grid.geometry)
 
@@ -79,6 +78,6 @@ def coarse_grid(task: Task) -> Grid:
 def _decoder(task: Task) -> Decoder:
     plane = plane_of(task)
     features = plane.in_blurred(overlap(plane.grid, coarse_grid(task)))
-    models = _normalised.models_for(task, plane)
+    models = strategy_parts.models_for(task, plane)
     projected = plane.project(models, features)
-    return Decoder(plane, models, _normalised.channel(task, plane, features, projected), projected)
+    return Decoder(plane, models, strategy_parts.channel(task, plane, features, projected), projected)

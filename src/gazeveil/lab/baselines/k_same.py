@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.exact import whole_number
 from gazeveil.features.series import checked
 from gazeveil.noise import NoiseSource
-from gazeveil.noise.groups import random_groups
+from gazeveil.noise.source import random_groups
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.registry import Registry
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

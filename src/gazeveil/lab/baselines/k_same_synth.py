@@ -10,14 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.exact import whole_number
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism, in_degrees, with_gaze
 from gazeveil.lab.baselines.synthetic_gaze import Events, bell, find_events, fit_bells, fixation_samples, write
 from gazeveil.noise import NoiseSource
-from gazeveil.noise.groups import random_groups
+from gazeveil.noise.source import random_groups
 from gazeveil.privacy.guarantee import Unproven
-from gazeveil.types import FloatArray
 
 
 @DATASET_MECHANISMS.register("k-same-synth")

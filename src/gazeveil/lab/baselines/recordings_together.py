@@ -18,13 +18,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.exact import as_text
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.registry import Registry
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

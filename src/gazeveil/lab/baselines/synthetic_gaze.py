@@ -21,10 +21,10 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray, IntArray
 from gazeveil.gaze.events.ivt import VelocityThreshold
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource, from_lattice, gaussian
-from gazeveil.types import BoolArray, FloatArray, IntArray
 
 PROFILE: Final = 30
 """How many velocities a saccade's profile has, evenly over its duration."""

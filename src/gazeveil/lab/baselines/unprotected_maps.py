@@ -17,6 +17,7 @@ import numpy as np
 from gazeveil.aggregate.engine import Engine, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
+from gazeveil.arrays import FloatArray, IntArray, Tell
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.gaze.corpus import Corpus
@@ -28,7 +29,6 @@ from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products.liu_map import GazeMap, GazeMapMeasurement, for_gaze_map
 from gazeveil.release.study import Study
-from gazeveil.types import FloatArray, IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def numbers_in(text: str, kind: Callable[[str], Number], option: str) -> tuple[N
 
 def check_drawing(out: Path | None) -> None:
     """Say at once, not after the work, that what draws is not installed."""
-    from gazeveil.pictures import canvas
+    from gazeveil.display import canvas
 
     if out is not None:
         canvas()

@@ -21,12 +21,12 @@ from gazeveil.terminal.printing import AsJson, Progress, print_json, print_table
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.saliency import Saliency
+    from gazeveil.arrays import FloatArray
     from gazeveil.lab.experiments.picture_model.judging import Score
     from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
     from gazeveil.lab.experiments.usefulness.features import Cell
     from gazeveil.lab.experiments.usefulness.heatmaps import Plan
     from gazeveil.lab.experiments.usefulness.joint_forecasts import JointOutcome
-    from gazeveil.types import FloatArray
 
 
 EVERY = 1_000_000

@@ -510,12 +510,12 @@ def experiment_run(
     as_json: AsJson = False,
 ) -> None:
     """Measure every mechanism against every attack and for every use. A stopped run resumes."""
+    from gazeveil.display import canvas
     from gazeveil.lab.datasets.folder import find_data
     from gazeveil.lab.experiments.grid import table as tables
     from gazeveil.lab.experiments.grid.asked import read_grid
     from gazeveil.lab.experiments.grid.report import write_report
     from gazeveil.lab.experiments.grid.running import BROKEN, Setting, run_cells
-    from gazeveil.pictures import canvas
 
     canvas()  # says at once, not after a night's work, that what draws is not installed
     asked = read_grid(grid, own or ())

@@ -275,10 +275,10 @@ def reproduce_all(
 
     A figure that cannot be measured is a marked row; the rest goes on.
     """
+    from gazeveil.display import canvas
     from gazeveil.lab.datasets.folder import find_data
     from gazeveil.lab.experiments.reproduction import page, parts
     from gazeveil.lab.experiments.reproduction.running import run
-    from gazeveil.pictures import canvas
 
     if out is not None and out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")

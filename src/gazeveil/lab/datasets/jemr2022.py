@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.lab.datasets._tables import read_table
-from gazeveil.types import FloatArray
 
 JEMR_FOLDER: Final = "jemr2022_vr"
 """How its folder is called among the data sets."""

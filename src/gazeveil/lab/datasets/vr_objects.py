@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit, headset
 from gazeveil.lab.datasets._tables import read_table
-from gazeveil.types import FloatArray
 
 VR_FOLDER: Final = "vr_objects_jov2024"
 """How its folder is called among the data sets."""

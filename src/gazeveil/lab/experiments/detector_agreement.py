@@ -16,11 +16,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from gazeveil.arrays import PlainRow
 from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold
 from gazeveil.gaze.events.table import covered
 from gazeveil.lab.datasets.lund2013 import CODERS, STIMULI, Labelled, load
 from gazeveil.lab.utility.agreement import Agreement, agreement
-from gazeveil.types import PlainRow
 
 EVENTS: Final[Mapping[str, int]] = MappingProxyType({"fixation": 1, "saccade": 2})
 """Event and its number in the labels."""

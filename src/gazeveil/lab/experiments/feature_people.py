@@ -14,13 +14,12 @@ from typing import Final
 
 import numpy as np
 
-from gazeveil.features.basis import HAAR
-from gazeveil.features.declared import declared_ranges
-from gazeveil.features.design import Design
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.learning import learn
-from gazeveil.features.panel import Panel, panel_of
+from gazeveil.features.design import HAAR, Design
+from gazeveil.features.design_learning import learn
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.ranges import Ranges
+from gazeveil.features.series import Panel, panel_of
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording

@@ -22,6 +22,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry
 from gazeveil.lab.experiments.stream_data import StreamSet
@@ -29,7 +30,6 @@ from gazeveil.lab.utility.maps import correlation
 from gazeveil.lab.utility.streams.metrics.saliency import saliency_grid, saliency_map
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space, space_of
-from gazeveil.types import FloatArray, Tell, silent
 
 EPSILONS: Final = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 WINDOWS: Final = (0.5, 1.0, 1.5, 2.0)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gazeveil.display import BLUE, ORANGE, canvas, legend_below, look, png
 from gazeveil.lab.userstudy.analysis import Found
 from gazeveil.lab.userstudy.measures import BASELINE
 from gazeveil.lab.userstudy.overview import Chosen
-from gazeveil.pictures import BLUE, ORANGE, canvas, legend_below, look, png
 
 
 def by_condition(found: Sequence[Found]) -> bytes:

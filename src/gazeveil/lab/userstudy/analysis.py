@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.userstudy.measures import BASELINE, Measure, measure_of
 from gazeveil.lab.userstudy.sessions import SIMULATED
@@ -30,7 +31,6 @@ from gazeveil.lab.userstudy.statistics.ranks import (
     signed_ranks,
 )
 from gazeveil.lab.userstudy.statistics.variance import Effect, WithinAnova, aligned_anova, as_cells, within_anova
-from gazeveil.types import FloatArray
 
 FEWEST = 6
 """Below this many participants no test is made: five pairs have no exact p below 0.05."""

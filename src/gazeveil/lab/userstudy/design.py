@@ -14,8 +14,7 @@ from gazeveil.errors import FileFormatError
 from gazeveil.lab.userstudy.forms import FORMS
 from gazeveil.lab.userstudy.measures import BASELINE
 from gazeveil.lab.userstudy.order import sequence
-from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, tables
+from gazeveil.toml_table import File, Table, lines_of, tables
 
 FORMAT, VERSION = "gazeveil-user-study", 1
 CONTROLS = ("dwell", "key")

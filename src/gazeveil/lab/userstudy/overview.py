@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gateway.policy import read_policy
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.lab.userstudy.design import UserStudy
 from gazeveil.lab.userstudy.sessions import Session
-from gazeveil.types import FloatArray
 
 MOMENTS = 121
 """Moments of the free part at which the chosen level is looked up."""

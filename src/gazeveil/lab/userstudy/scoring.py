@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.userstudy.forms import scores
 from gazeveil.lab.userstudy.measures import COLUMNS
 from gazeveil.lab.userstudy.sessions import Session
-from gazeveil.types import FloatArray
 
 FARTHEST_M = 10.0
 FATES = ("destroyed", "reached", "left")

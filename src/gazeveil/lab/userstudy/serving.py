@@ -11,11 +11,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-from gazeveil._signals import STOP, called_on
 from gazeveil.errors import InputError
 from gazeveil.gateway.policy import Policy, read_policy
 from gazeveil.lab.userstudy.design import UserStudy
 from gazeveil.lab.userstudy.server import Desk, StudyServer, Turn
+from gazeveil.process import STOP, called_on
 
 AGAIN_S = 1.0
 START_S = 240.0

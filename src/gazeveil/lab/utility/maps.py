@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.registry import Registry
-from gazeveil.types import FloatArray
 
 _FLAT = 1e-10
 """Contrast below this share of a map's own size is rounding, not contrast."""

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.registry import Registry
-from gazeveil.types import FloatArray
 
 SERIES_METRICS: Registry[Callable[..., float]] = Registry("series metric")
 """What can be measured of released series by its name: ``SERIES_METRICS["range_error"](true, released)``."""

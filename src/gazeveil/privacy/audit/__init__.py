@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 _HOME = {
     "AuditResult": "gazeveil.privacy.audit.result",
-    "FAMILIES": "gazeveil.privacy.audit.events.base",
+    "FAMILIES": "gazeveil.privacy.audit.events",
     "Finding": "gazeveil.privacy.audit.result",
-    "Pair": "gazeveil.privacy.audit.neighbours.pair",
+    "Pair": "gazeveil.privacy.audit.subject",
     "SUBJECTS": "gazeveil.privacy.audit.subject",
     "Subject": "gazeveil.privacy.audit.subject",
     "Verdict": "gazeveil.privacy.audit.result",
@@ -25,23 +25,29 @@ _HOME = {
     "delta_bound": "gazeveil.privacy.audit.bounds",
     "epsilon_bound": "gazeveil.privacy.audit.bounds",
     "lower_bound": "gazeveil.privacy.audit.bounds",
-    "observer_pairs": "gazeveil.privacy.audit.neighbours.observers",
-    "series_pairs": "gazeveil.privacy.audit.neighbours.series",
-    "still_gaze": "gazeveil.privacy.audit.neighbours.windows",
+    "observer_pairs": "gazeveil.privacy.audit.subject",
+    "series_pairs": "gazeveil.privacy.audit.subject",
+    "still_gaze": "gazeveil.privacy.audit.subject",
     "upper_bound": "gazeveil.privacy.audit.bounds",
-    "window_pairs": "gazeveil.privacy.audit.neighbours.windows",
+    "window_pairs": "gazeveil.privacy.audit.subject",
 }
 
 if TYPE_CHECKING:
     from gazeveil.privacy.audit.auditor import audit
     from gazeveil.privacy.audit.bounds import delta_bound, epsilon_bound, lower_bound, upper_bound
-    from gazeveil.privacy.audit.events.base import FAMILIES
-    from gazeveil.privacy.audit.neighbours.observers import observer_pairs
-    from gazeveil.privacy.audit.neighbours.pair import Pair
-    from gazeveil.privacy.audit.neighbours.series import series_pairs
-    from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
+    from gazeveil.privacy.audit.events import FAMILIES
     from gazeveil.privacy.audit.result import AuditResult, Finding, Verdict
-    from gazeveil.privacy.audit.subject import SUBJECTS, Subject, auditable, build
+    from gazeveil.privacy.audit.subject import (
+        SUBJECTS,
+        Pair,
+        Subject,
+        auditable,
+        build,
+        observer_pairs,
+        series_pairs,
+        still_gaze,
+        window_pairs,
+    )
 
 __all__ = [
     "FAMILIES",

@@ -2,6 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The auditor: runs a mechanism on two neighbouring inputs and bounds from below what it really gives away.
 
+Each batch has noise of its own, named after the batch. So with a seed the outputs are the same whatever the number of
+processes, and without one every batch is keyed by the operating system. Memory holds a batch a process, and the
+outputs that events are learned from; counted outputs are thrown away at once.
+
+Nothing here needs to be exact or even right: whatever event is chosen, its counts on fresh runs are bounded with the
+stated confidence. Choosing well only makes the bound sharp.
+
 Three disjoint sets of runs: from the first, families of events learn to tell the inputs apart; on the second, the best
 event is chosen; on the third, it is counted. Only those last counts enter the bounds, so they hold with the stated
 confidence however the event was found. Proof: docs/proofs/audit.md.
@@ -9,20 +16,362 @@ confidence however the event was found. Proof: docs/proofs/audit.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import multiprocessing
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.arrays import FloatArray, Tell
 from gazeveil.errors import OptionError
-from gazeveil.privacy._promise import Guarantee
-from gazeveil.privacy.audit.bounds import MOST_RUNS, delta_bound, epsilon_bound, lower_bound, upper_bound
-from gazeveil.privacy.audit.choosing import Candidate, Goal, candidates, choose
-from gazeveil.privacy.audit.claims import Point, points_of
-from gazeveil.privacy.audit.events.base import FAMILIES, Outputs, Sample
-from gazeveil.privacy.audit.power import smallest_caught
-from gazeveil.privacy.audit.result import AuditResult, Finding
+from gazeveil.exact import float_up
+from gazeveil.noise.source import NoiseSource
+from gazeveil.privacy.audit.bounds import (
+    MOST_RUNS,
+    delta_bound,
+    epsilon_bound,
+    lower_bound,
+    smallest_caught,
+    upper_bound,
+)
+from gazeveil.privacy.audit.events import FAMILIES, Event, KnownLogRatio, Outputs, Sample, Score
+from gazeveil.privacy.audit.result import AuditResult, Finding, Verdict
 from gazeveil.privacy.audit.subject import ExactLoss, LogRatio, Subject
-from gazeveil.privacy.audit.trials import Laboratory
-from gazeveil.types import FloatArray, Tell
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
+
+_BATCH_NUMBERS = 2**19
+_BATCH_ROWS = 2**16
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some runs on one of the two inputs of a pair, for one part of the audit."""
+
+    part: str
+    pair: int
+    side: int
+    number: int
+    size: int
+
+    @property
+    def label(self) -> str:
+        """The name of the batch's noise."""
+        return f"{self.part}, pair {self.pair}, side {self.side}, batch {self.number}"
+
+
+class Laboratory:
+    """Where a subject is run; use it as a context manager, so that its processes end."""
+
+    def __init__(self, subject: Subject, *, seed: int | None, workers: int, tell: Tell | None = None) -> None:
+        probe = _Bench(subject, seed).outputs(Batch("probe", 0, 0, 0, 1))
+        self.width = int(probe.shape[1])
+        self._bench = _Bench(subject, seed, self.width)
+        self._workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+        self._tell = tell
+        self._done = 0
+        self.total = 0
+
+    @property
+    def noise(self) -> str:
+        """Where the noise came from."""
+        return self._bench.noise("any").description.split(",")[0]
+
+    def outputs(self, part: str, pair: int, runs: int) -> tuple[Outputs, Outputs]:
+        """Return the outputs of this many runs on both inputs of a pair."""
+        batches = [self._batches(part, pair, side, runs) for side in (0, 1)]
+        rows = list(self._each(_Bench.outputs, [*batches[0], *batches[1]]))
+        return np.vstack(rows[: len(batches[0])]), np.vstack(rows[len(batches[0]) :])
+
+    def counts(self, part: str, pair: int, events: Sequence[Event], runs: int) -> list[tuple[int, int]]:
+        """Return how often each event happens in this many new runs on both inputs of a pair."""
+        batches = [batch for side in (0, 1) for batch in self._batches(part, pair, side, runs)]
+        jobs = [(batch, tuple(events)) for batch in batches]
+        totals = np.zeros((len(events), 2), dtype=np.int64)
+        for batch, counts in zip(batches, self._each(_Bench.counts, jobs), strict=True):
+            totals[:, batch.side] += counts
+        return [(int(first), int(second)) for first, second in totals]
+
+    def _batches(self, part: str, pair: int, side: int, runs: int) -> list[Batch]:
+        rows = max(1, min(_BATCH_ROWS, _BATCH_NUMBERS // self.width))
+        sizes = [min(rows, runs - start) for start in range(0, runs, rows)]
+        return [Batch(part, pair, side, number, size) for number, size in enumerate(sizes)]
+
+    def _each(self, method: Callable[[_Bench, Any], T], jobs: Sequence[Any]) -> Iterable[T]:
+        """Do jobs in order, here or in other processes."""
+        if self._workers > 1 and len(jobs) > 1:
+            results: Iterable[T] = self._processes().map(partial(_there, method), jobs)
+        else:
+            results = map(partial(method, self._bench), jobs)
+        try:
+            for job, result in zip(jobs, results, strict=True):
+                self._done += (job if isinstance(job, Batch) else job[0]).size
+                if self._tell:
+                    self._tell(self._done, self.total)
+                yield result
+        except BrokenProcessPool:
+            raise OptionError(
+                "a process of the audit ended early",
+                hint="a script that uses several workers keeps its calls under: if __name__ == '__main__'",
+            ) from None
+
+    def _processes(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            try:
+                pickle.dumps(self._bench)
+            except (pickle.PicklingError, AttributeError, TypeError):
+                raise OptionError(
+                    "this mechanism cannot be sent to other processes",
+                    hint="use one worker, or make it a function of a module or a method of a plain value",
+                ) from None
+            # Spawned, not forked: a fork would copy threads' locks and whatever the parent holds.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._workers, context, initializer=_prepare, initargs=(self._bench,))
+        return self._pool
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bench:
+    """What a process needs to run batches."""
+
+    subject: Subject
+    seed: int | None
+    width: int | None = None
+
+    def noise(self, label: str) -> NoiseSource:
+        return NoiseSource.secure() if self.seed is None else NoiseSource.seeded(self.seed).spawn(label)
+
+    def outputs(self, batch: Batch) -> Outputs:
+        pair = self.subject.pairs[batch.pair]
+        data = pair.second if batch.side else pair.first
+        outputs = _table(self.subject.run(data, self.noise(batch.label), batch.size), batch.size)
+        if self.width not in (None, outputs.shape[1]):
+            raise OptionError(
+                f"outputs have {outputs.shape[1]} numbers here and {self.width} there, which may tell inputs apart",
+                hint="make all outputs equally long; fill up with not-a-number, which the auditor looks at too",
+            )
+        return outputs
+
+    def counts(self, job: tuple[Batch, tuple[Event, ...]]) -> list[int]:
+        batch, events = job
+        outputs = self.outputs(batch)
+        return [event.count(outputs) for event in events]
+
+
+def _table(outputs: Any, rows: int) -> Outputs:
+    """Return outputs as a table of floats or integers, one row a trial."""
+    table = np.asarray(outputs)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.dtype.kind not in "biuf" or table.ndim != 2 or len(table) != rows or table.shape[1] == 0:
+        raise OptionError(
+            f"a mechanism must return one row of numbers for each of {rows:,} trials, "
+            f"not {table.dtype} of shape {table.shape}"
+        )
+    return np.ascontiguousarray(table, dtype=np.float64 if table.dtype.kind == "f" else np.int64)
+
+
+_bench: _Bench | None = None
+
+
+def _prepare(bench: _Bench) -> None:
+    global _bench  # noqa: PLW0603  (one bench a process, sent once instead of with every batch)
+    _bench = bench
+
+
+def _there(method: Callable[[_Bench, Any], T], job: Any) -> T:
+    if _bench is None:
+        raise OptionError("this process was not prepared for an audit")
+    return method(_bench, job)
+
+
+# --- Chooses the event to count: the one that, on outputs kept apart for this, makes the largest lower bound.
+
+
+_CAUTIOUS, _BOLD = 3.0, 1.0
+"""How many standard errors to allow for; boldly where no event convinces anyway."""
+_READABLE = 0.003
+"""What an event that reads more easily may be worse by, in ε or as a share of δ."""
+_CUTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What an event should show: a large ε at δ, or a large δ at ε, of one input against the other.
+
+    Attributes:
+        epsilon: The claimed ε; None if nothing is claimed, or if ε itself is the goal.
+        delta: The claimed δ.
+        side: Which input the event should be likelier on: 0 the first, 1 the second.
+    """
+
+    epsilon: float | None
+    delta: float
+    side: int
+
+    def values(self, here: FloatArray, there: FloatArray) -> FloatArray:
+        """Return how far events with such chances go toward the goal."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.epsilon is not None:
+                return here - math.exp(min(self.epsilon, 700.0)) * there
+            return np.where(here > self.delta, np.log((here - self.delta) / there), -np.inf)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """An event and what it guarantees to show, cautiously and boldly."""
+
+    event: Event
+    cautious: float
+    bold: float
+
+
+def candidates(scores: Iterable[Score], kept: Sample, goals: list[Goal]) -> list[list[Candidate]]:
+    """Return, for each goal, the best event of each score on outputs that the scores were not learned from."""
+    found: list[list[Candidate]] = [[] for _ in goals]
+    for score in scores:
+        sides = [np.sort(values[~np.isnan(values)]) for values in (score(kept.first), score(kept.second))]
+        sizes = (len(kept.first), len(kept.second))
+        for goal, best in zip(goals, found, strict=True):
+            best.extend(_cuts(score, sides, sizes, goal))
+    return found
+
+
+def choose(found: list[Candidate], goal: Goal) -> Candidate:
+    """Return the event to count: the most readable, that is the first, of those that are about as good as the best."""
+    best = max(candidate.cautious for candidate in found)
+    if goal.epsilon is None or best > goal.delta:
+        slack = _READABLE * (1.0 if goal.epsilon is None else best)
+        return next(candidate for candidate in found if candidate.cautious >= best - slack)
+    # Too few runs to see δ: the known densities say where to look, else the most promising event must do.
+    known = [candidate for candidate in found if isinstance(candidate.event.score, KnownLogRatio)]
+    return max(known or found, key=lambda candidate: candidate.bold)
+
+
+def _cuts(score: Score, sides: list[FloatArray], sizes: tuple[int, int], goal: Goal) -> Iterator[Candidate]:
+    pooled = np.sort(np.concatenate(sides))
+    if not len(pooled):
+        return
+    here, there = sides[goal.side], sides[1 - goal.side]
+    runs_here, runs_there = sizes[goal.side], sizes[1 - goal.side]
+    thresholds = _thresholds(pooled)
+    for above in (True, False):
+        cuts = thresholds
+        if isinstance(score, KnownLogRatio) and goal.epsilon is not None:
+            if above == bool(goal.side):
+                continue
+            cuts = np.array([goal.epsilon if above else -goal.epsilon])  # no other cut shows a larger δ
+        seen_here, seen_there = _seen(here, cuts, above), _seen(there, cuts, above)
+        cautious, bold = (
+            goal.values(_wilson(seen_here, runs_here, -z), _wilson(seen_there, runs_there, z))
+            for z in (_CAUTIOUS, _BOLD)
+        )
+        for index in {int(np.argmax(cautious)), int(np.argmax(bold))}:
+            yield Candidate(Event(score, float(cuts[index]), above), float(cautious[index]), float(bold[index]))
+
+
+def _thresholds(pooled: FloatArray) -> FloatArray:
+    """Return where to cut: at every value if they are few, else evenly by rank and finely in both tails."""
+    last = len(pooled) - 1
+    if last <= 2 * _CUTS:
+        return np.unique(pooled)
+    even = np.linspace(0, last, _CUTS)
+    tail = np.geomspace(1, last / 2, _CUTS // 4)
+    ranks = np.unique(np.concatenate([even, tail, last - tail]).astype(np.int64))
+    return np.unique(pooled[ranks])
+
+
+def _seen(values: FloatArray, cuts: FloatArray, above: bool) -> NDArray[np.int64]:
+    if above:
+        return (len(values) - np.searchsorted(values, cuts, side="left")).astype(np.int64)
+    return np.searchsorted(values, cuts, side="right").astype(np.int64)
+
+
+def _wilson(seen: NDArray[np.int64], runs: int, z: float) -> FloatArray:
+    """Return Wilson's bound on a chance, lower for negative z: quick, and good enough for choosing."""
+    share = seen / runs
+    middle = share + z * z / (2 * runs)
+    half = z * np.sqrt(share * (1 - share) / runs + z * z / (4 * runs * runs))
+    return np.asarray(np.clip((middle + half) / (1 + z * z / runs), 0.0, 1.0), dtype=np.float64)
+
+
+# --- What a guarantee says in terms of ε and δ, which is what an audit can test.
+
+
+_ZCDP_DELTAS = ("0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One (ε, δ) that the claim implies; no ε if nothing is claimed."""
+
+    epsilon: Fraction | None
+    delta: Fraction
+
+    @property
+    def epsilon_float(self) -> float | None:
+        """ε as a float, rounded up, so that a bound on δ at it holds."""
+        return None if self.epsilon is None else float_up(self.epsilon)
+
+    @property
+    def delta_float(self) -> float:
+        """δ as a float, rounded up, so that a bound on ε at it holds."""
+        return float_up(self.delta)
+
+    def verdict(self, epsilon: float, delta: float | None) -> Verdict:
+        """Compare bounds with the claim, exactly."""
+        if self.epsilon is None:
+            return Verdict.NO_PROMISE
+        broken = epsilon == math.inf or Fraction(epsilon) > self.epsilon
+        broken = broken or (delta is not None and Fraction(delta) > self.delta)
+        return Verdict.VIOLATED if broken else Verdict.CONSISTENT
+
+    def goals(self) -> list[Goal]:
+        """Return what to look for: a large ε, and where a δ is claimed a large δ, in both directions."""
+        goals = [Goal(None, self.delta_float, side) for side in (0, 1)]
+        if self.epsilon is not None and self.delta > 0:
+            goals += [Goal(self.epsilon_float, self.delta_float, side) for side in (0, 1)]
+        return goals
+
+
+def points_of(claim: Guarantee) -> list[Point]:
+    """Return the points that a claim implies; which of several is tested is decided on runs that are not counted.
+
+    Raises:
+        OptionError: If it is a kind of guarantee that says nothing in terms of ε and δ.
+    """
+    if isinstance(claim, Unproven):
+        return [Point(None, Fraction(0))]
+    if isinstance(claim, ZeroConcentratedDP):
+        return [Point(claim.to_approx(delta).epsilon, Fraction(delta)) for delta in _ZCDP_DELTAS]
+    if isinstance(claim, ApproxDP):
+        return [Point(claim.epsilon, claim.delta)]
+    if isinstance(claim, PureDP):
+        return [Point(claim.epsilon, Fraction(0))]
+    raise OptionError(f"there is no way yet to audit the guarantee {claim}")
+
+
+# --- The auditor: runs a mechanism on two neighbouring inputs and bounds from below what it really gives away.
+
 
 LEAST_TRIALS = 100
 METHODS = ("auto", "sampling", "exact")

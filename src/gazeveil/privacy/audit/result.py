@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from gazeveil.privacy._promise import Guarantee
+from gazeveil.privacy.guarantee import Guarantee
 
 
 class Verdict(StrEnum):

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from gazeveil.privacy.ledger._anchor_file import state_folder
 from gazeveil.privacy.ledger.account import Account, Receipt
-from gazeveil.privacy.ledger.anchor import check_anchor
+from gazeveil.privacy.ledger.anchor import check_anchor, state_folder
 from gazeveil.privacy.ledger.clock import Clock
 from gazeveil.privacy.ledger.events import (
     AccountClosed,

@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
+from gazeveil.display import html_table
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
 from gazeveil.privacy.ledger.events import Charged, Leased, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import Tail
-from gazeveil.showing import html_table
 
 _LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 

@@ -1,14 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The time that budgets come back by: it never runs back, and within a process it passes as the steady clock does.
-
-Whoever sets the machine's clock must not earn a budget by it. So the wall clock is read once, when the process begins;
-from then on only the steady clock counts. And every account has the time of its newest event as its least: where the
-clock was set back across a restart, no time passes for the account until the clock has caught up. To let it go on from
-the newest event at once would not do: of two programs that share a ledger, one may have learned of that event hours
-before the other. What is left is a clock that is set forward while no process runs. That cannot be told from a pause,
-so it is accepted, and logged where budget came back.
-"""
+"""The time by which budgets are restored: it never runs back. And what still counts of day accounts."""
 
 from __future__ import annotations
 
@@ -21,8 +13,7 @@ from fractions import Fraction
 
 from gazeveil.privacy.ledger.account import Account, in_letters, named
 from gazeveil.privacy.ledger.anchor import Notice
-from gazeveil.privacy.ledger.rolling import SLACK_S
-from gazeveil.privacy.ledger.spending import Totals
+from gazeveil.privacy.ledger.spending import SLACK_S, Totals
 
 
 class Clock:

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
+from gazeveil.display import html_table
 from gazeveil.errors import LedgerError, OptionError
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.privacy.ledger._anchor_file import Known
 from gazeveil.privacy.ledger.account import (
     Account,
     Receipt,
@@ -32,7 +32,7 @@ from gazeveil.privacy.ledger.account import (
     over_budget,
     receipt_again,
 )
-from gazeveil.privacy.ledger.anchor import Loss, Notice, Watch
+from gazeveil.privacy.ledger.anchor import Known, Loss, Notice, Watch
 from gazeveil.privacy.ledger.anchor import notice as default_notice
 from gazeveil.privacy.ledger.clock import Clock, LedgerTime
 from gazeveil.privacy.ledger.events import (
@@ -50,11 +50,9 @@ from gazeveil.privacy.ledger.events import (
     now,
     to_text,
 )
-from gazeveil.privacy.ledger.keepable import check_names, checked, written
 from gazeveil.privacy.ledger.replay import Verification, verify
-from gazeveil.privacy.ledger.spending import NoPrice, Totals
+from gazeveil.privacy.ledger.spending import NoPrice, Totals, check_names, checked, written
 from gazeveil.privacy.ledger.store import PATIENCE_S, Book, Line, Moved, Store, Tail
-from gazeveil.showing import html_table
 
 DEFAULT = "ledger.sqlite"
 _LONGEST_NOTE = 10_000

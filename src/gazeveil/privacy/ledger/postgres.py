@@ -19,9 +19,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, needing
-from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
-from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Reader, Tail
+from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Reader, Tail, Turn
 
 if TYPE_CHECKING:
     import psycopg

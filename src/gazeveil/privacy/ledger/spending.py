@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What charges come to: how guarantees of different kinds are paid from one budget.
+"""What charges come to: how guarantees of different kinds are paid from one budget, and which charges expire when.
+
+A budget ``GazeStreamDP(B, W, r)`` is about any W seconds. A charge pays for gaze until a moment ``until``, so it counts
+until W seconds after that. Charges that come back within the same quarter of an hour are kept as one sum, which comes
+back at its end: an account then holds at most a hundred numbers, however many charges there were, and nothing comes
+back early. Sums are whole billionths of ε, rounded up. docs/proofs/rolling-budget.md has the proof.
 
 Every rule is an upper bound, and stays one when each release is chosen after seeing those before it.
 
@@ -14,7 +19,7 @@ budget             what a charge costs
 =================  ==================================================================================================
 
 A budget of ε for any window of gaze may be one that comes back: an *allowance*. It is paid for with leases, which count
-until the window has passed since the gaze that they paid for (`gazeveil.privacy.ledger.rolling`).
+until the window has passed since the gaze that they paid for (`gazeveil.privacy.ledger.spending`).
 
 A guarantee about another unit, or between other neighbours, is first restated in the budget's (`Guarantee.restated`).
 What cannot be restated or converted, and what is unproven, has no finite cost and is refused.
@@ -30,7 +35,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -38,8 +44,8 @@ from typing import Any
 
 from gazeveil.errors import CannotCompose, LedgerError, OptionError
 from gazeveil.exact import decimal_up
-from gazeveil.privacy._interval import Interval
-from gazeveil.privacy.convert import pure_zcdp
+from gazeveil.privacy.conversion import pure_zcdp
+from gazeveil.privacy.decimal_interval import Interval
 from gazeveil.privacy.guarantee import (
     ApproxDP,
     GazeStreamDP,
@@ -59,7 +65,93 @@ from gazeveil.privacy.ledger.events import (
     Restored,
     UnprovenRecorded,
 )
-from gazeveil.privacy.ledger.rolling import Rolling
+
+GRID_S = 900
+"""Budget comes back at multiples of this many seconds."""
+SLACK_S = 60
+"""By so much may clocks of machines that share a ledger differ, and wall clocks be wrong when processes begin."""
+_GRAINS = 10**9
+
+_encoded_in_order = json.JSONEncoder(separators=(",", ":")).encode
+
+Sums = tuple[tuple[int, int], ...]
+"""When it comes back, as a number of steps of the grid, and how much, in billionths of ε; the earliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """Where an account stands whose budget comes back.
+
+    Attributes:
+        at: The account's time: seconds since 1970, as `gazeveil.privacy.ledger.clock` has it.
+        due: What still counts, by when it comes back.
+        counted: All of it, in billionths.
+    """
+
+    at: int
+    due: Sums = ()
+    counted: int = 0
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What still counts."""
+        return Fraction(self.counted, _GRAINS)
+
+    @property
+    def next_back(self) -> tuple[int, Fraction] | None:
+        """In how many seconds something comes back, and how much; None if nothing counts."""
+        if not self.due:
+            return None
+        step, grains = self.due[0]
+        return step * GRID_S - self.at, Fraction(grains, _GRAINS)
+
+    def rolled(self, at: int) -> Rolling:
+        """Return where it stands at a later moment; an earlier one changes nothing."""
+        if at <= self.at:
+            return self
+        gone = bisect_left(self.due, (at // GRID_S + 1, 0))
+        return Rolling(at, self.due[gone:], self.counted - sum(grains for _, grains in self.due[:gone]))
+
+    def charged(self, until: int, window: Fraction, epsilon: Fraction) -> Rolling:
+        """Return it with one more charge, for gaze until a moment."""
+        step, grains = _comes_back(until, window), -(-epsilon.numerator * _GRAINS // epsilon.denominator)
+        place = after = bisect_left(self.due, (step, 0))
+        merged = grains
+        if place < len(self.due) and self.due[place][0] == step:
+            merged, after = grains + self.due[place][1], place + 1
+        return Rolling(self.at, (*self.due[:place], (step, merged), *self.due[after:]), self.counted + grains)
+
+    def times(self, steps: int, most: Fraction) -> Rolling:
+        """Return it with all sums this many times as large, of which the latest count, up to a budget."""
+        left, kept = math.floor(most * _GRAINS), []
+        for step, grains in reversed(self.due):
+            counted = min(left, steps * grains)
+            left -= counted
+            if counted:
+                kept.append((step, counted))
+        return Rolling(self.at, tuple(reversed(kept)), sum(grains for _, grains in kept))
+
+    def to_text(self) -> str:
+        """Write it as JSON."""
+        return f'{{"at":{self.at},"due":{_encoded_in_order(self.due)}}}'
+
+    @classmethod
+    def from_plain(cls, values: Any) -> Rolling:
+        """Return what `to_text` wrote, read as JSON."""
+        due = _sums(values["due"])
+        return cls(int(values["at"]), due, sum(grains for _, grains in due))
+
+
+def _comes_back(until: int, window: Fraction) -> int:
+    return -(-(until + math.ceil(window) + SLACK_S) // GRID_S)
+
+
+def _sums(plain: Iterable[Iterable[int]]) -> Sums:
+    return tuple((int(step), int(grains)) for step, grains in plain)
+
+
+# --- What charges come to: how guarantees of different kinds are paid from one budget.
+
 
 _ZERO = Fraction(0)
 _LONG_BITS = 2048
@@ -461,3 +553,45 @@ def is_writable(promise: Guarantee) -> bool:
     """Whether the numbers of a guarantee are of a size that can be kept exactly."""
     numbers = promise.numbers().values()
     return all(max(n.numerator.bit_length(), n.denominator.bit_length()) <= _LONG_BITS for n in numbers)
+
+
+# --- What a ledger can keep: names that every database can hold and every screen can show, and guarantees.
+
+
+_LONGEST_NAME = 200
+
+
+def check_names(dataset: str, person: str) -> None:
+    """Make sure that there could be such an account.
+
+    Raises:
+        OptionError: If there could not.
+    """
+    checked(dataset, "name of a data set")
+    if person:
+        checked(person, "name of a participant")
+
+
+def checked(name: str, what: str) -> str:
+    """Return a name that can be kept.
+
+    Raises:
+        OptionError: If it cannot.
+    """
+    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise OptionError(f"the {what} must be 1 to {_LONGEST_NAME} printable letters, not {name!r}")
+    return name
+
+
+@lru_cache(maxsize=256)
+def written(guarantee: Guarantee) -> dict[str, Any]:
+    """Return a guarantee as plain values, if it is one that can be kept; whoever charges often charges the same.
+
+    Raises:
+        OptionError: If it is none, or its numbers are too long.
+    """
+    if not isinstance(guarantee, Guarantee):
+        raise OptionError(f"a guarantee is needed, for instance PureDP(1), not {guarantee!r}")
+    if not is_writable(guarantee):
+        raise OptionError("the guarantee holds a fraction too long to be kept", hint="round it up to fewer digits")
+    return guarantee.to_dict()

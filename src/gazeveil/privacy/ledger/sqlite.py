@@ -20,11 +20,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from gazeveil._locks import try_lock, unlock
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.files import sync
-from gazeveil.privacy.ledger._fork import Turn
-from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Reader
+from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Reader, Turn
+from gazeveil.process import try_lock, unlock
 
 _APPLICATION_ID = 0x475A564C  # "GZVL", so that a ledger is told from any other SQLite file
 _PAUSE_S = 0.001

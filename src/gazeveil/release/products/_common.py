@@ -9,10 +9,9 @@ from fractions import Fraction
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact, in_digits
-from gazeveil.features.group import GroupPlan
+from gazeveil.features.group_series import GroupPlan
 from gazeveil.features.participant_series import ParticipantPlan
-from gazeveil.privacy.scale import IN_SHORT, strength_of
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import IN_SHORT, Neighbours, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Domain, Measurement
 from gazeveil.release.study import Stimulus, Study

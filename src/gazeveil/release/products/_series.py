@@ -16,12 +16,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, Tell, silent
+from gazeveil.display import brief
 from gazeveil.errors import InputError, InternalError, OptionError
 from gazeveil.features.design import Design
-from gazeveil.features.foreign import ForeignFeatures, read_foreign
-from gazeveil.features.panel import MIDDLE, scaled_series
-from gazeveil.features.publish import Named
+from gazeveil.features.external_tables import ForeignFeatures, read_foreign
 from gazeveil.features.ranges import Clipped, Ranges
+from gazeveil.features.series import MIDDLE, scaled_series
+from gazeveil.features.series_release import Named
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable, Series
 from gazeveil.gaze.mapping import MapsRecordings
@@ -30,8 +32,6 @@ from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
 from gazeveil.release.feature_facts import declares, is_table, label_of, settings_of, stimuli_of
 from gazeveil.release.plan import Data, Domain, Measurement
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
-from gazeveil.showing import brief
-from gazeveil.types import FloatArray, Tell, silent
 
 
 class Found(NamedTuple):

@@ -14,21 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.aoi.compare import GroupComparison, comparison_table
-from gazeveil.aggregate.aoi.mechanism import AoiStatistics
-from gazeveil.aggregate.aoi.pictured import expected_error
-from gazeveil.aggregate.aoi.plan import AoiPlan
+from gazeveil.aggregate.aoi.mechanism import AoiPlan, AoiStatistics, GroupComparison, comparison_table
 from gazeveil.aggregate.aoi.statistics import DwellShare
-from gazeveil.aggregate.aoi.table import means_table, pictures_table
+from gazeveil.aggregate.aoi.tables import expected_error, means_table, pictures_table
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.saliency import Saliency
+from gazeveil.arrays import IntArray, Tell
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact
 from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.compose import compose_disjoint
+from gazeveil.privacy.composition import compose_disjoint
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.fixations import check_stated
@@ -40,7 +38,6 @@ from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, number_of
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Fact, Study, spelt
-from gazeveil.types import IntArray, Tell
 
 _FLOOR = 0.8
 """The part of the error without data that a release may have at most. Where the noise alone hides all there is to see,

@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import FloatArray, Tell
 from gazeveil.exact import exact
-from gazeveil.features.foreign import ForeignFeatures
-from gazeveil.features.group import GroupEstimate, GroupSeries
-from gazeveil.features.plots import group_picture
-from gazeveil.features.publish import group_table
+from gazeveil.features.external_tables import ForeignFeatures
+from gazeveil.features.group_series import GroupEstimate, GroupSeries
+from gazeveil.features.series_release import group_table
 from gazeveil.features.settings import Settings
+from gazeveil.features.table import group_picture
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus, BoundTable
@@ -27,7 +28,6 @@ from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
 from gazeveil.release.study import Study
-from gazeveil.types import FloatArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,19 +12,19 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import FloatArray, Tell
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number
-from gazeveil.features.foreign import ForeignFeatures
-from gazeveil.features.panel import noisy_lengths
+from gazeveil.features.external_tables import ForeignFeatures
 from gazeveil.features.participant_series import ParticipantSeries
-from gazeveil.features.publish import ParticipantRelease, about_raw_gaze, longer_stretches, table_of
 from gazeveil.features.ranges import Ranges
-from gazeveil.features.series import SeriesMechanism
+from gazeveil.features.series import SeriesMechanism, noisy_lengths
+from gazeveil.features.series_release import ParticipantRelease, about_raw_gaze, longer_stretches, table_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
-from gazeveil.privacy.unit import Observer
+from gazeveil.privacy.protection import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
@@ -32,7 +32,6 @@ from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
 from gazeveil.release.study import Fact, Study, spelt
-from gazeveil.types import FloatArray, Tell
 
 Noisy = tuple[FloatArray, list[int] | None]
 

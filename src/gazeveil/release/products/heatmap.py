@@ -13,13 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.choice import choose, explained
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.saliency import PREDICTED
-from gazeveil.aggregate.strategy import Estimate, Strategy, Task
-from gazeveil.blas import one_thread
+from gazeveil.aggregate.strategy import Estimate, Strategy, Task, choose, explained
+from gazeveil.arrays import IntArray, Tell, one_thread
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
@@ -43,7 +42,6 @@ from gazeveil.release.products._strategy_method import strategy_method
 from gazeveil.release.shares import Shares
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
-from gazeveil.types import IntArray, Tell
 
 PRIOR_MAP = "prior_map.npy"
 """The file with what the stimulus's picture, or a map of the user's own, said about gaze."""

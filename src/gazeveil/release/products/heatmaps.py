@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from gazeveil.aggregate.decoded_maps import MOST_SEPARATELY
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.picture import MOST_SEPARATELY
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Estimate, Strategy
-from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps, StudyEstimate, StudyPlan
+from gazeveil.arrays import IntArray, Tell
+from gazeveil.display import MOST_ROWS, a_few
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
@@ -47,8 +48,6 @@ from gazeveil.release.products._strategy_method import joint_method, strategy_me
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name, file_names
-from gazeveil.showing import MOST_ROWS, a_few
-from gazeveil.types import IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,9 +15,9 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.liu.caps import PrivateCap
-from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap
-from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
+from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, PrivateCap
+from gazeveil.aggregate.liu.noisy_maps import GaussianMap, NoisyMap
+from gazeveil.arrays import FloatArray, Tell
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
@@ -29,7 +29,6 @@ from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, number_of, one_stimulus
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
-from gazeveil.types import FloatArray, Tell
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,10 +16,10 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.movie_plan import MovieEstimate, MoviePlan
+from gazeveil.aggregate.movie import HeatmapMovie, MovieEstimate, MoviePlan
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Estimate
+from gazeveil.arrays import IntArray, Tell
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
@@ -49,7 +49,6 @@ from gazeveil.release.shares import TOGETHER, Shares
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Stimulus, Study
 from gazeveil.release.video import Frames, write_videos
-from gazeveil.types import IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import Tell
 from gazeveil.errors import CannotCompose, OptionError
 from gazeveil.exact import Number
 from gazeveil.gaze.corpus import MANIFEST, Corpus
@@ -29,10 +30,9 @@ from gazeveil.gaze.spool import Spool, SpooledCorpus
 from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.compose import compose
+from gazeveil.privacy.composition import compose, kept_promise
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.kept import kept_promise
-from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.privacy.protection import WindowOfGaze
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method
@@ -44,7 +44,6 @@ from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.recordings import Veiled, VeiledRecordings, VeilOne
-from gazeveil.types import Tell
 
 PUBLIC = "which recordings there are and whose, their sample times and lengths, and when gaze was missing"
 """What neighbouring data share: they differ in positions within one window."""

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray, WordArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
     DONE,
@@ -27,7 +28,6 @@ from gazeveil.samples._stream_kernels import (
     words_of_a_point,
 )
 from gazeveil.samples._window_budget_kernels import left, spend
-from gazeveil.types import FloatArray, IntArray, WordArray
 
 
 @kernel(STEP, error_model="numpy")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import FAST, FIXED, MISSING, NOT_FINITE, PERIOD, keep_time, ways, wrapped
-from gazeveil.types import FloatArray, IntArray
 
 REFLECTS = FIXED
 LOW = FIXED + 1

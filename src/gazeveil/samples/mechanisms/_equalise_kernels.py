@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, POINT, PREVIOUS, receive, send, ways
-from gazeveil.types import FloatArray, IntArray
 
 RADIUS = FIXED  # how far from its centre a fixation reaches
 SETTLE = FIXED + 1  # µs until gaze that stays is a fixation

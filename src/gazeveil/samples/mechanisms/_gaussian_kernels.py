@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import AXES, FAST, FIXED, NOISE, POINT, receive, send, ways
-from gazeveil.types import FloatArray, IntArray
 
 LATTICE = FIXED
 

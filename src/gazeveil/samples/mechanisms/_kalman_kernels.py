@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import FAST, FIXED, MEMORY, POINT, PREVIOUS, SEEN, receive, send, ways
-from gazeveil.types import FloatArray, IntArray
 
 WANDER = FIXED  # variance gained per second
 ERROR = FIXED + 1  # variance of one sample

@@ -8,9 +8,9 @@ of the weights, and gaze is a quotient of two sums.
 
 from __future__ import annotations
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, NOISE, POINT, SEEN, receive, send, ways
-from gazeveil.types import FloatArray, IntArray
 
 WINDOW = FIXED
 FILLS = FIXED + 1  # 1 if the window starts full of the first point

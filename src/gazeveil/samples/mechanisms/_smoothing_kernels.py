@@ -8,9 +8,9 @@ adds B times itself. Both sums are formed afresh each time the ring comes round,
 
 from __future__ import annotations
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, MEMORY, POINT, SEEN, receive, send, ways
-from gazeveil.types import FloatArray, IntArray
 
 WINDOW = FIXED
 FILLS = FIXED + 1  # 1 if the window starts full of the first point

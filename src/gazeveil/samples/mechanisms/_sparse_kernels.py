@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray, WordArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
     DONE,
@@ -37,7 +38,6 @@ from gazeveil.samples._stream_kernels import (
 )
 from gazeveil.samples._window_budget_kernels import left, spend
 from gazeveil.samples.mechanisms._tested_kernels import distance
-from gazeveil.types import FloatArray, IntArray, WordArray
 
 TEST_LOSS, THRESHOLD = range(PLAN_OWN, PLAN_OWN + 2)
 """The plan: what an epoch's tests cost together, and how far is far, in the unit of gaze."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._receive_kernels import AXES, FAST, FIXED, PERIOD, POINT, receive, send, ways, wrapped
-from gazeveil.types import FloatArray, IntArray
 
 CELL = FIXED
 SHIFT = FIXED + 1

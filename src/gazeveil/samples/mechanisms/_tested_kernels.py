@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray, WordArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples._filter_kernels import TURN, inside, wrapped
 from gazeveil.samples._sphere_kernels import angle_between
 from gazeveil.samples._stream_kernels import (
@@ -44,7 +45,6 @@ from gazeveil.samples._stream_kernels import (
     words_of_a_point,
 )
 from gazeveil.samples._window_budget_kernels import left, spend
-from gazeveil.types import FloatArray, IntArray, WordArray
 
 HALVING, ABSORBING, COUNTING = range(3)
 """What a release gets: half of what is left in the window; the shares of slots that were skipped; or, as published,

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
@@ -25,7 +26,6 @@ from gazeveil.samples.compiled import CHUNK
 from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
-from gazeveil.types import FloatArray
 
 
 @MECHANISMS.register("chain")

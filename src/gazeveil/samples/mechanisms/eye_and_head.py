@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, StateError
 from gazeveil.exact import above_zero, exact
 from gazeveil.noise import NoiseSource
@@ -27,7 +28,6 @@ from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
-from gazeveil.types import FloatArray
 
 HEAD_SPACE = Sphere()
 """Heads point anywhere in the world: yaw all around, and pitch."""

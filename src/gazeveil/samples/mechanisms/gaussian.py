@@ -10,14 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource, gaussian, lattice_step
-from gazeveil.noise._parameters import in_steps
+from gazeveil.noise.parameters import in_steps
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import positive
 from gazeveil.samples.compiled import Kernels, NoisyVeil
 from gazeveil.samples.length import in_degrees
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
-from gazeveil.types import FloatArray
 
 
 @MECHANISMS.register("gaussian")

@@ -15,20 +15,19 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, StateError
 from gazeveil.exact import above_zero, as_text, whole_number
 from gazeveil.noise import NoiseSource, lattice_step
-from gazeveil.noise._parameters import in_steps
+from gazeveil.noise.parameters import NOISE_PER_DEGREE, in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, fails_closed
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, in_microseconds, moment, moments
-from gazeveil.types import FloatArray
 
 MOST_TICKS = 64
 NEVER = -(1 << 62)
@@ -135,7 +134,7 @@ class _Ticking(ColumnsVeil):
     _now: HeldTicks
 
     def __init__(self, mechanism: HeldTicks, noise: NoiseSource) -> None:
-        from gazeveil.noise._refine_kernels import radial  # noqa: PLC0415  (numba loads on use)
+        from gazeveil.noise.sampling_kernels import radial  # noqa: PLC0415  (numba loads on use)
 
         super().__init__(mechanism, noise)
         self._numbers = np.zeros(PLACES + 2, np.int64)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
@@ -17,7 +18,6 @@ from gazeveil.samples.checks import number, truth
 from gazeveil.samples.compiled import BLOCK, Kernels, NoisyVeil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 from gazeveil.samples.mechanisms.smoothing import checked_window
-from gazeveil.types import FloatArray
 
 
 @MECHANISMS.register("random-smoothing")

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
@@ -18,7 +19,6 @@ from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMe
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
-from gazeveil.types import FloatArray
 
 # places in the veil's integers
 _WHICH, _UNTIL = PLACES, PLACES + 1

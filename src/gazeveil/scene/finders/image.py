@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import Float32Array, FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.opencv import opencv
 from gazeveil.scene._shapes import boxes_around, densest, patches
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.pixels import Pixels, checked
 from gazeveil.scene.regions import Regions, as_regions, without_doubles
-from gazeveil.types import Float32Array, FloatArray
 
 _SIDE = 320
 """Pixels of the longer side that frames are shrunk to."""

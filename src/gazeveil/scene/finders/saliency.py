@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gazeveil.blas import one_thread
+from gazeveil.arrays import one_thread
 from gazeveil.errors import OptionError
 from gazeveil.gaze.opencv import opencv
 from gazeveil.gaze.predicted.backbone import backbone

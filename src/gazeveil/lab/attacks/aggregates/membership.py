@@ -19,9 +19,9 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.privacy.audit.bounds import epsilon_bound, lower_bound, upper_bound
-from gazeveil.types import FloatArray
 
 ALPHA: Final = 0.05
 """How often `proven_epsilon` may say too much."""

@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
-from gazeveil.types import FloatArray
 
 
 def left_over(mean: FloatArray, number: int, others: FloatArray) -> FloatArray:

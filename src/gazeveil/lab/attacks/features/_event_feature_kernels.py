@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.kernel_compiler import kernel
 
 MOMENTS = 6
 _FEWEST_FIXATION, _FEWEST_SACCADE = 5, 3

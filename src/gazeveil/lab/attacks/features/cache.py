@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.types import FloatArray
 
 MOST_BYTES: Final = 256_000_000
 """No more is kept than this; what was not asked for the longest goes first."""

@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.lab.attacks.features.movement import Movement
-from gazeveil.types import BoolArray, FloatArray
 
 MOST_CLUSTERS: Final = 5
 SHORTEST_FIXATION_S: Final = 0.025

@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, closest
 from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.features.cache import cached
 from gazeveil.lab.attacks.features.event_features import events
 from gazeveil.lab.attacks.features.motion_features import ALLOWED, MOTION
 from gazeveil.lab.attacks.features.movement import Movement, stretches
-from gazeveil.types import FloatArray
 
 GROUPS: Final[Mapping[str, Callable[[Movement], FloatArray]]] = MappingProxyType({**MOTION, "events": events})
 """Groups that use neither absolute position nor pupil."""

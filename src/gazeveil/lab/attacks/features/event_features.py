@@ -14,12 +14,12 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze.events import VelocityThreshold, velocity
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.lab.attacks.features.motion_features import log_quantiles
 from gazeveil.lab.attacks.features.movement import Movement
-from gazeveil.types import FloatArray
 
 _MOMENTS = ("mean", "median", "max", "sd", "skew", "kurtosis")
 _SERIES = ("speed", "acceleration", "vx", "vy", "ax", "ay")

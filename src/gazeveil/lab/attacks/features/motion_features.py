@@ -20,8 +20,8 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.features.movement import Movement
-from gazeveil.types import FloatArray
 
 LAGS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 144, 216, 324)
 _UNSIGNED = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.types import FloatArray
 
 _EACH = 1.6
 """Samples further apart than this many nominal steps (and a repeat) have something missing between them."""

@@ -21,13 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from gazeveil.arrays import Tell
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks.contract import Attack, Exemplar, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.lab.attacks.judging.judgement import Answer, Facts, Judgement, judgement_of
 from gazeveil.lab.attacks.judging.matching import vote
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import Tell
 
 DRAWS = 1000
 _ATTACKERS_SEED = 1_000_003

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gazeveil.arrays import PlainRow
 from gazeveil.lab.attacks.contract import Attack, Recogniser
 from gazeveil.lab.attacks.judging.matching import Verdict
 from gazeveil.lab.attacks.judging.scores import Pairs, cumulative_matches, interval, resampled_people
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import PlainRow
 
 Interval = tuple[float, float]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, InternalError
 from gazeveil.lab.attacks.contract import Gallery, Trial
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray
 
 LEVEL = 0.95
 """How often an interval holds the truth."""

@@ -20,13 +20,13 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray, PlainRow
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.judging.matching import vote
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray, PlainRow
 
 DRAWS = 1000
 _ORDERS = 200

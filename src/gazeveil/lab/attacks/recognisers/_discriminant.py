@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.judging.matching import directions
 from gazeveil.lab.attacks.recognisers._galleries import Rows
-from gazeveil.types import FloatArray
 
 SHRINKAGE: Final = 0.3
 SESSIONS: Final = 4.0

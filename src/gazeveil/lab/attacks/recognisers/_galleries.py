@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.contract import Gallery, Trial
-from gazeveil.types import FloatArray
 
 Describe = Callable[[Trial], FloatArray]
 """What turns a trial into rows of features, one for every window."""

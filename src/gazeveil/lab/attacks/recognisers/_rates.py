@@ -22,10 +22,10 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks.contract import Gallery, Trial
 from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
-from gazeveil.types import BoolArray, FloatArray
 
 FAST_HZ: Final = 100.0
 """Above this, slower rates are tried."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.features.cache import cached
@@ -19,7 +20,6 @@ from gazeveil.lab.attacks.features.movement import Movement, stretches
 from gazeveil.lab.attacks.recognisers._discriminant import Discriminant
 from gazeveil.lab.attacks.recognisers._galleries import described
 from gazeveil.lab.attacks.recognisers._rates import at_best_rate, check_rate
-from gazeveil.types import FloatArray
 
 
 @RECOGNISERS.register("clusterfix")

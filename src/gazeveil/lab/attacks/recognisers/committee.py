@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Trial
 from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.lab.attacks.recognisers.fisher import Fisher
-from gazeveil.types import FloatArray
 
 
 @RECOGNISERS.register("committee")

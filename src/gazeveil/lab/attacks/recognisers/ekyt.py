@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
@@ -23,7 +24,6 @@ from gazeveil.lab.attacks.ekyt.network.preprocess import velocities, window_samp
 from gazeveil.lab.attacks.features.cache import cached
 from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
 from gazeveil.lab.attacks.threats._adapted import adapted
-from gazeveil.types import FloatArray
 
 SHIPPED: Final = Path(__file__).parents[1] / "models" / "ekyt-simulated.npz"
 """The model that comes with the package, trained on simulated participants only."""

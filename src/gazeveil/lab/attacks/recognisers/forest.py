@@ -11,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, needing
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Trial
 from gazeveil.lab.attacks.recognisers._discriminant import Scale
 from gazeveil.lab.attacks.recognisers._galleries import Rows, Score, described
 from gazeveil.lab.attacks.recognisers._rates import at_best_rate
 from gazeveil.lab.attacks.recognisers.lda import Lda
-from gazeveil.types import FloatArray
 
 _RAREST = 1e-3
 """A forest that has never seen someone there is not certain that it is not them."""

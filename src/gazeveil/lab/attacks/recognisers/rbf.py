@@ -19,6 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, closest
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.features.event_features import find_events
@@ -27,7 +28,6 @@ from gazeveil.lab.attacks.recognisers._discriminant import Scale
 from gazeveil.lab.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
 from gazeveil.lab.attacks.recognisers._rates import at_best_rate, check_rate
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray
 
 _ROUNDS = 25
 _ALLOWED = ("position", "pupil")

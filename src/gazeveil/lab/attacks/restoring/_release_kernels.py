@@ -14,7 +14,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil._compiled import kernel
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 from gazeveil.samples import _filter_kernels as gaze
 from gazeveil.samples._stream_kernels import (
     FILTER,
@@ -42,7 +43,6 @@ from gazeveil.samples.mechanisms._tested_kernels import (
     SHARES,
     allowance,
 )
-from gazeveil.types import FloatArray, IntArray
 
 CLOCK, TESTED, SPARSE = range(3)
 """By which rule a mechanism releases: by the clock, by tests, or by tests that are paid for together."""

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 
 NOTHING, GAUSSIAN, LAPLACE, BETWEEN = range(4)
 """What is seen at a sample: nothing; a point with Gaussian noise (place, standard deviation), or with planar Laplace

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
+from gazeveil.kernel_compiler import kernel
 
 
 @kernel(error_model="numpy")

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.contract import Exemplar, Trial
 from gazeveil.lab.attacks.restoring.shared import LEAST_SAMPLES, Gaze, unwound, without_gaps
-from gazeveil.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.lab.attacks.threats.exemplars import ExemplarNetwork

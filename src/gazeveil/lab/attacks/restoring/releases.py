@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
@@ -20,7 +21,6 @@ from gazeveil.samples.mechanisms.sparse_vector import SparseVector
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.stream import StreamMechanism, _numbers, new_clock
 from gazeveil.samples.window_budget import books_for
-from gazeveil.types import FloatArray
 
 EXACT = 1e-6
 """The variance of a point that is true gaze, in square degrees: not zero, so that smoothing stays stable."""

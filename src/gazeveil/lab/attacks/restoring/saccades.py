@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
 
 DRIFTS: Final = (0.5, 2.0, 6.0)
 """Degrees after a second, as a random walk: eyes at rest; a tracker's slow errors; eyes that follow or make up for the

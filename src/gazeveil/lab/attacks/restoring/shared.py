@@ -13,12 +13,12 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.lab.attacks.contract import Attack, Knowledge, Prepared, Trial
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import FULL_TURN
-from gazeveil.types import BoolArray, FloatArray
 
 Gaze = tuple[FloatArray, FloatArray]
 

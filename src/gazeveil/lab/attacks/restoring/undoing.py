@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.restoring.shared import Gaze
 from gazeveil.samples.inverse import undo_smoothing
 from gazeveil.samples.mechanism import SampleMechanism
@@ -13,7 +14,6 @@ from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
-from gazeveil.types import FloatArray
 
 
 def parts(mechanism: SampleMechanism) -> tuple[SampleMechanism, ...]:

@@ -16,10 +16,10 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.judging.matching import EmbeddedGallery, nearest_by_person
-from gazeveil.types import FloatArray
 
 SHRINKAGES: Final = (1.0, 0.5, 0.2, 0.05)
 """The share of variation that is taken to be the same in all directions; 1 leaves embeddings as they are."""

@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration
-from gazeveil.types import FloatArray
 
 _MAD = 1.482602218505602  # standard deviations of a Gaussian in a median absolute deviation
 

@@ -10,12 +10,12 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.lab.attacks.restoring.undoing import can_be_undone, parts, undo, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import FloatArray
 
 QUANTA: Final = (1.0, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001, 0.0001)
 """Steps that a released number may have been rounded to, in degrees."""

@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.restoring.releases import gives_releases, releases_of
@@ -21,7 +22,6 @@ from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
-from gazeveil.types import FloatArray
 
 SPREADS: Final = (1.0, 2.0, 3.5, 5.0, 7.0, 10.0, 14.0, 20.0)
 """How far gaze may be from its mean, in degrees: from one object to the whole range of the eyes."""

@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.contract import ATTACKS, Gallery, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.lab.attacks.recognisers.fisher import Fisher
@@ -29,7 +30,6 @@ from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.lab.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
-from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("late-releases")

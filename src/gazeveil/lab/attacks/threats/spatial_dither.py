@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.restoring.saccades import AxisObservations, expected_path
@@ -21,7 +22,6 @@ from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
-from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("spatial-dither")

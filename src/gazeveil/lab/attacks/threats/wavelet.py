@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, needing
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration
-from gazeveil.types import FloatArray
 
 METHODS, MODES = ("BayesShrink", "VisuShrink"), ("soft", "hard")
 

@@ -14,13 +14,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import whole_number
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.restoring.shared import LEAST_SAMPLES, Gaze, Restoration, in_degrees, unwound, without_gaps
 from gazeveil.lab.attacks.threats._strangers import veiled_strangers
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("wiener")

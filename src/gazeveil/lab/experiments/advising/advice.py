@@ -15,8 +15,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from gazeveil.exact import in_digits
-from gazeveil.privacy.scale import strength_of
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours, strength_of
 from gazeveil.release.forecast import Forecast
 
 

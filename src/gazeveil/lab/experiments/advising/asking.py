@@ -12,7 +12,7 @@ import polars as pl
 
 from gazeveil.errors import GazeveilError
 from gazeveil.features.design import Design
-from gazeveil.features.group import GroupSeries
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.lab.experiments.advising import recommending, streams
 from gazeveil.lab.experiments.advising.advice import Advice, Harm, Use
 from gazeveil.lab.experiments.advising.recommending import Forecasting
@@ -60,10 +60,10 @@ def series_forecast(study: Study, design: Design | None = None) -> Forecasting:
 @cache
 def simulated_design() -> Design:
     """Return a public design of simulated readers, for studies that have none yet; it takes seconds."""
-    from gazeveil.features.declared import declared_ranges  # noqa: PLC0415
-    from gazeveil.features.extract import extract_corpus  # noqa: PLC0415
-    from gazeveil.features.learning import learn  # noqa: PLC0415
-    from gazeveil.features.panel import panel_of  # noqa: PLC0415
+    from gazeveil.features.design_learning import learn  # noqa: PLC0415
+    from gazeveil.features.extraction import extract_corpus  # noqa: PLC0415
+    from gazeveil.features.feature_list import declared_ranges  # noqa: PLC0415
+    from gazeveil.features.series import panel_of  # noqa: PLC0415
     from gazeveil.gaze.corpus import Corpus  # noqa: PLC0415
     from gazeveil.lab.experiments.feature_people import CHOSEN, PUBLIC_SEED, by_task, other_documents  # noqa: PLC0415
     from gazeveil.simulate.reading import ReadingStudy  # noqa: PLC0415

@@ -20,7 +20,7 @@ from gazeveil.errors import GazeveilError, InputError
 from gazeveil.exact import in_digits
 from gazeveil.lab.experiments.advising.advice import Advice, Harm, Use, bound_in_words, level_in_words
 from gazeveil.lab.experiments.advising.measured import by_epsilon, strongest
-from gazeveil.privacy.scale import UP_TO
+from gazeveil.privacy.protection import UP_TO
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Study
 
@@ -91,7 +91,7 @@ def enough_participants(forecast: Forecasting, epsilon: Fraction) -> int | None:
 def heatmap(study: Study, harm: Harm, table: pl.DataFrame) -> Advice:
     """Recommend heatmaps: of all stimuli, or of one where all are too many for the participants."""
     from gazeveil.aggregate.heatmap import PrivateHeatmap  # noqa: PLC0415  (loads what it needs alone)
-    from gazeveil.aggregate.whole_study import PrivateHeatmaps  # noqa: PLC0415
+    from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps  # noqa: PLC0415
 
     number, several = participants_of(study), len(study.stimuli) > 1
     name = study.stimuli[0].name

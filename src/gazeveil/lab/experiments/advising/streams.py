@@ -18,7 +18,7 @@ import polars as pl
 from gazeveil.lab.experiments.advising.advice import Advice, Harm, Success, Use, level_in_words
 from gazeveil.lab.experiments.advising.measured import by_level, of_identification, stronger, strongest
 from gazeveil.lab.experiments.advising.recommending import useful
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.plan import Plan
 from gazeveil.release.study import Study
 from gazeveil.samples.recordings import VeiledRecordings

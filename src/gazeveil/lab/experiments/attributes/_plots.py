@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.display import BLUE, RED, canvas, legend_below, png
 from gazeveil.lab.experiments.attributes import geometry, veiled
-from gazeveil.pictures import BLUE, RED, canvas, legend_below, png
 
 
 def behind_veils(rows: Sequence[veiled.Row]) -> bytes:

@@ -19,12 +19,12 @@ from typing import Final, Literal
 
 import numpy as np
 
+from gazeveil.arrays import PlainRow, Tell, silent
 from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.judging.judge import Judge
 from gazeveil.lab.attacks.judging.traits import infer
 from gazeveil.lab.attacks.recognisers.geometry import GeometryOfEyes
 from gazeveil.lab.datasets.jemr2022 import TargetSession, target_sessions
-from gazeveil.types import PlainRow, Tell, silent
 
 SEEN: Final = (("error",), ("noise",), ("error", "noise"), ("eyes",), ("error", "noise", "eyes"))
 """What attackers may look at."""

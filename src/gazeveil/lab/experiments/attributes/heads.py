@@ -20,6 +20,7 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
 from gazeveil.errors import InternalError
 from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.judging.judge import Judge
@@ -29,7 +30,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import EYE_FIELD, Sphere
-from gazeveil.types import FloatArray, PlainRow, Tell, silent
 
 STRENGTHS: Final = (("3", "0.5"), ("1.5", "1.5"), ("0.5", "2"))
 """ε and window of Kaleido's three levels, the weakest first."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from gazeveil.arrays import PlainRow, Tell, silent
 from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import RECOGNISERS, Recogniser, Trial
@@ -26,7 +27,6 @@ from gazeveil.lab.attacks.trials import without_pupil
 from gazeveil.lab.datasets.vr_objects import VR_FOLDER
 from gazeveil.lab.experiments.identity_data import simulated_people, simulated_traits, vr_people
 from gazeveil.lab.experiments.veils import VEILS, veil
-from gazeveil.types import PlainRow, Tell, silent
 
 IDENTITY: Final = "identity"
 SETS: Final = ("vr", "simulated")

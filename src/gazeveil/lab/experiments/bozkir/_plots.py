@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gazeveil.display import COLOURS, GREY, canvas, legend_below, png
 from gazeveil.lab.experiments.bozkir.figures import Figures
-from gazeveil.pictures import COLOURS, GREY, canvas, legend_below, png
 
 
 def correlations(figures: Figures) -> bytes:

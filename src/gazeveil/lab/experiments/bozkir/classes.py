@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, needing
-from gazeveil.types import FloatArray
 
 EVERY = 10
 TREES = 100

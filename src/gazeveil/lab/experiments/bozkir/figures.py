@@ -16,13 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from gazeveil.features.declared import declared_ranges
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.learning import learn
-from gazeveil.features.names import INFORMATIVE
-from gazeveil.features.panel import panel_of
+from gazeveil.arrays import FloatArray, Tell, silent
+from gazeveil.features.design_learning import learn
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import INFORMATIVE, declared_ranges
 from gazeveil.features.participant_series import ParticipantSeries
-from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.features.series import SERIES_MECHANISMS, panel_of
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.as_published.bozkir_series import AsPublished, LaplaceAsPublished, best_kept
 from gazeveil.lab.experiments.bozkir.classes import Accuracy, identify, leave_one_person_out
@@ -30,7 +29,6 @@ from gazeveil.lab.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, o
 from gazeveil.lab.utility.series import correlated_factor, correlation_over_time, nmse, range_error
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
-from gazeveil.types import FloatArray, Tell, silent
 
 EPSILONS: Final = (0.01, 0.05, 0.1, 0.5, 1.0)
 """Of one feature; the article's axis shows 48 times these."""

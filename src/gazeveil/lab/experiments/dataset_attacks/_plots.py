@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, look, png
 from gazeveil.lab.experiments.dataset_attacks.membership import Found, allowed_curve
 from gazeveil.lab.experiments.dataset_attacks.reconstruction import Recovered
-from gazeveil.pictures import BLUE, GREY, RED, canvas, legend_below, look, png
 
 
 def roc_curves(found: Sequence[Found]) -> bytes:

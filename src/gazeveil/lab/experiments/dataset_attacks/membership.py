@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.aggregates.membership import Suspicion, most_found, proven_epsilon
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people, roc
 from gazeveil.lab.experiments.dataset_attacks.worlds import Product, change_by_target
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
-from gazeveil.types import FloatArray, Tell, silent
 
 FEWEST = 8
 DRAWS = 300

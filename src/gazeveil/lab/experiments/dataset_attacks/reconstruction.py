@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.aggregate.grid import render
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.render import render
+from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
@@ -35,7 +36,6 @@ from gazeveil.lab.experiments.dataset_attacks import worlds
 from gazeveil.lab.utility.maps import correlation
 from gazeveil.lab.utility.scanpaths.baselines import mean_of_finite
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray, PlainRow, Tell, silent
 
 BIN_S = 1.0
 BLUR_DEG = 1.1

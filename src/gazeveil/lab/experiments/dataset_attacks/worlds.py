@@ -23,14 +23,15 @@ from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.statistics import VisitOrder
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, closest
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
-from gazeveil.features.panel import panel_of
-from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.ranges import Ranges
+from gazeveil.features.series import panel_of
+from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import Corpus
@@ -44,7 +45,6 @@ from gazeveil.release.plan import Data, Plan
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
-from gazeveil.types import FloatArray
 
 QUIET: Final = 10**6
 """The ε that stands for no noise."""

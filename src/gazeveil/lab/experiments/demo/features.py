@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.features.declared import declared_ranges
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.group import GroupEstimate, GroupSeries
-from gazeveil.features.learning import learn_from
-from gazeveil.features.panel import panel_of
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, GREY, ORANGE, canvas, legend_below, png
+from gazeveil.features.design_learning import learn_from
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import declared_ranges
+from gazeveil.features.group_series import GroupEstimate, GroupSeries
+from gazeveil.features.series import panel_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
-from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.release import report
 from gazeveil.release.feature_facts import observed_facts
 from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
-from gazeveil.types import FloatArray
 
 EPSILON = "3"
 FEWEST, MOST, PUBLIC_READERS = 2, 60, 10

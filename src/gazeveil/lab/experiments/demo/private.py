@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap
-from gazeveil.aggregate.render import render
+from gazeveil.arrays import FloatArray
 from gazeveil.engines import engine_at
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.utility.maps import correlation
@@ -19,7 +19,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.release import plots, report
 from gazeveil.release.heatmap_files import enlarged
 from gazeveil.release.study import Study
-from gazeveil.types import FloatArray
 
 EPSILON = 3.0
 DELTA = 1e-5

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import Tell
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.gaze.events import DETECTORS, detect_blinks, main_sequence
@@ -24,7 +25,6 @@ from gazeveil.lab.experiments.demo.veils import veil_section
 from gazeveil.lab.utility.agreement import Agreement, agreement
 from gazeveil.release import plots, report
 from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.types import Tell
 
 BLUR_DEG = 1.0
 PICTURE_WIDTH = 840

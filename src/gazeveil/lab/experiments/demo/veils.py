@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gazeveil.display import BLUE, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.utility.streams import veil_error
 from gazeveil.noise import NoiseSource
-from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, legend_below, png
-from gazeveil.privacy.kept import kept_promise
+from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
 from gazeveil.samples.presets import preset

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, COLOURS, canvas, png
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.experiments.grid.contract import NONE
-from gazeveil.pictures import BLUE, COLOURS, canvas, png
-from gazeveil.types import FloatArray
 
 _MARKERS = "osD^vP*Xh<>p"
 _ACROSS = 3

@@ -18,8 +18,7 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, UnknownName
 from gazeveil.lab.experiments.grid.contract import FAMILIES, USES, Question, Role, Wanted, check_options
-from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, tables
+from gazeveil.toml_table import File, Table, lines_of, tables
 
 _LONGEST_S = 86_400.0
 _ROLES: tuple[Role, ...] = ("attack", "utility")

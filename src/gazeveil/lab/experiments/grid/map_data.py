@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.aggregate.grid import Grid, overlap
+from gazeveil.aggregate.grid import Grid, overlap, render
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import Task
+from gazeveil.aggregate.strategy_parts import prior_of_task
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.exact import probability
 from gazeveil.gaze.corpus import Corpus
@@ -31,12 +31,11 @@ from gazeveil.lab.experiments.grid.contract import Source
 from gazeveil.lab.experiments.scanpaths.data import OSIE_FOLDER, osie
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import PLANE
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.registry import Registry
 from gazeveil.release.plan import Plan
 from gazeveil.release.study import Study
 from gazeveil.simulate import TRACKERS, SimulatedStudy
-from gazeveil.types import FloatArray
 
 _RATE_HZ = 60.0
 _SEED = 1

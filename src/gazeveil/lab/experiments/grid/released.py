@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people
 from gazeveil.lab.experiments.grid.contract import Number, Protected
 from gazeveil.lab.experiments.grid.gaze_data import GazeData
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import FloatArray
 
 DRAWS = 1000
 

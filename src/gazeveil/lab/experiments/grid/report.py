@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 
 from gazeveil import __version__
+from gazeveil.display import Picture
 from gazeveil.lab.experiments.grid import _plots
 from gazeveil.lab.experiments.grid.asked import Grid
 from gazeveil.lab.experiments.grid.leaderboard import TITLES, boards
 from gazeveil.lab.experiments.grid.showing import pictures
 from gazeveil.lab.experiments.grid.standing import named, standings, winners
-from gazeveil.pictures import Picture
 from gazeveil.release import report
 from gazeveil.release.report import Section
 

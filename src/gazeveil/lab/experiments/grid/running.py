@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from gazeveil.blas import one_thread
+from gazeveil.arrays import one_thread
 from gazeveil.engines import engine_at
 from gazeveil.lab.experiments.grid.asked import Grid, question_of
 from gazeveil.lab.experiments.grid.cells import Cell, Kept, cells_of, source_of

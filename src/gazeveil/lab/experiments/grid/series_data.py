@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InputError
-from gazeveil.features.declared import declared_ranges
 from gazeveil.features.design import Design
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.learning import learn
-from gazeveil.features.panel import panel_of
+from gazeveil.features.design_learning import learn
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import declared_ranges
+from gazeveil.features.series import panel_of
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
 from gazeveil.lab.experiments.feature_people import CHOSEN
@@ -29,7 +30,6 @@ from gazeveil.lab.experiments.grid.contract import Protected, Source
 from gazeveil.lab.experiments.usefulness.feature_recognition import eyetribe_runs
 from gazeveil.noise import NoiseSource
 from gazeveil.registry import Registry
-from gazeveil.types import FloatArray, IntArray
 
 SOURCES: Registry[Source] = Registry("set of feature series")
 

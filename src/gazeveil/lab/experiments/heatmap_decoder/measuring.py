@@ -12,10 +12,10 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from gazeveil.aggregate.decoder import Decoder
-from gazeveil.aggregate.design import CLIP
-from gazeveil.aggregate.learned import LEAST_APART, Facts, ModesView
-from gazeveil.aggregate.models import Plane
+from gazeveil.aggregate.bayes_decoder import Decoder
+from gazeveil.aggregate.map_features import CLIP
+from gazeveil.aggregate.map_prior import Plane
+from gazeveil.aggregate.neural_decoder import LEAST_APART, Facts, ModesView
 from gazeveil.aggregate.strategies import modes
 from gazeveil.aggregate.strategy import Task
 from gazeveil.lab.experiments.heatmap_decoder.network import Raster
@@ -69,7 +69,7 @@ class OfBumps:
         return self.facts.noise_sd * drawn
 
     def pictures(self, numbers: torch.Tensor, prior: torch.Tensor) -> torch.Tensor:
-        """Return the pictures of `gazeveil.aggregate.learned.bumps_pictures` or `pictured_pictures`."""
+        """Return the pictures of `gazeveil.aggregate.neural_decoder.bumps_pictures` or `pictured_pictures`."""
         raster, noise = self.raster, self.facts.noise_sd
         facts = torch.tensor(self.facts.numbers(), device=raster.device).expand(len(numbers), 3)
         picture = numbers.view(-1, 1, *raster.lattice)
@@ -174,7 +174,7 @@ class OfModes:
         return length * along / along.norm(dim=1, keepdim=True)
 
     def pictures(self, numbers: torch.Tensor, prior: torch.Tensor) -> torch.Tensor:
-        """Return fourteen pictures, as `gazeveil.aggregate.learned.modes_pictures` does."""
+        """Return fourteen pictures, as `gazeveil.aggregate.neural_decoder.modes_pictures` does."""
         raster, count = self.raster, len(numbers)
         said = torch.einsum("hrcf,bf->bhrc", self._answers, numbers).clamp(-3.0, 6.0)
         facts = torch.tensor(self.facts.numbers(), device=raster.device).expand(count, 3)

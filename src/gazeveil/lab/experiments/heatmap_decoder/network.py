@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of `gazeveil.aggregate.learned` for training, in PyTorch. What is shipped runs without it, alike."""
+"""The networks of `gazeveil.aggregate.neural_decoder` for training, in PyTorch. What is shipped runs without it, alike."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from gazeveil.aggregate.learned import HOT, LEAST, NARROW, SHARP, SMALL, WIDE, between
-from gazeveil.aggregate.models import (
+from gazeveil.aggregate.grid import blur_matrix
+from gazeveil.aggregate.map_prior import (
     BELIEVED,
     CENTRE_POWER,
     PICTURE_FLOOR,
     PICTURE_SIZES,
     Plane,
+    broad,
     mean_of,
     plain_models,
 )
-from gazeveil.aggregate.network import STEPS
-from gazeveil.aggregate.prior import broad
-from gazeveil.aggregate.render import blur_matrix
+from gazeveil.aggregate.neural_decoder import HOT, LEAST, NARROW, SHARP, SMALL, STEPS, WIDE, between
 from gazeveil.aggregate.saliency import shares
 
 ANSWERS = 4
@@ -61,7 +60,7 @@ class Raster:
         return (self._blur[0] @ counts @ self._blur[1].T).reshape(len(looks), -1)
 
     def prior(self, contents: torch.Tensor) -> torch.Tensor:
-        """Return the map that is expected where pictures say something, as `gazeveil.aggregate.models` does."""
+        """Return the map that is expected where pictures say something, as `gazeveil.aggregate.map_prior` does."""
         down, across = (
             self.moved(shares(source, target))
             for source, target in zip(contents.shape[1:], (self.rows, self.columns), strict=True)

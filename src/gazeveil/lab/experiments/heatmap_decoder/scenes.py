@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import torch
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.models import Plane
+from gazeveil.aggregate.map_prior import Plane
 from gazeveil.geometry import screen
 from gazeveil.lab.experiments.heatmap_decoder.viewers import Looks
 

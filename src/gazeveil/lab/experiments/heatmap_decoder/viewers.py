@@ -18,12 +18,12 @@ from typing import Final
 import numpy as np
 
 from gazeveil.aggregate.saliency import shrunk
+from gazeveil.arrays import Float32Array, FloatArray
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.lab.experiments.picture_model.pictures import fixations_of, listed_in
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import PLANE, Split, Viewer, simulated
 from gazeveil.lab.experiments.usefulness._scene_pictures import read_arrays
 from gazeveil.release.heatmap_files import read_pixels
-from gazeveil.types import Float32Array, FloatArray
 
 MOST_VIEWERS: Final = 16
 MOST_LOOKS: Final = 24

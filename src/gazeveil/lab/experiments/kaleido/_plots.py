@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.display import COLOURS, canvas, legend_below, look, png
 from gazeveil.lab.experiments.stream_grid import Point
-from gazeveil.pictures import COLOURS, canvas, legend_below, look, png
 
 _LABELS = {13: "RMSE (px)", 15: "correlation of saliency maps"}
 _COMPARED = ("kaleido as published", "clock")

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab import load
 from gazeveil.lab.experiments.stream_grid import Run, Setting
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space
-from gazeveil.types import FloatArray
 
 load()
 

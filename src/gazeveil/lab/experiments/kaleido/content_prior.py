@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import screen
 from gazeveil.lab.datasets.osie import OSIE_FILE, osie_fixations
 from gazeveil.lab.experiments.stream_grid import Setting
@@ -31,7 +32,6 @@ from gazeveil.samples.content import moments
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.simulate import TRACKERS, SimulatedStudy
-from gazeveil.types import FloatArray
 
 SETTINGS = (Setting(60.0, 1.0, 1.0), Setting(60.0, 0.5, 3.0), Setting(300.0, 2.0, 0.5))
 """Radius, window, ε: from a moderate guarantee over a weak one to a strong one."""

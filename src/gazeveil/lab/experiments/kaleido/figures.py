@@ -24,6 +24,8 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from gazeveil.arrays import Tell, silent
+from gazeveil.display import canvas
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 from gazeveil.lab.datasets.folder import find_data
@@ -31,9 +33,7 @@ from gazeveil.lab.experiments.kaleido._stream_study import COLUMNS, MEASURED
 from gazeveil.lab.experiments.kaleido.contenders import CONTENDERS, Registered
 from gazeveil.lab.experiments.stream_data import StreamSet, stream_sets
 from gazeveil.lab.experiments.stream_grid import Point, Setting, measure, settings
-from gazeveil.pictures import canvas
 from gazeveil.samples.space import space_of
-from gazeveil.types import Tell, silent
 
 T = TypeVar("T")
 

@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.restoring.releases import releases_of
 from gazeveil.lab.experiments.stream_data import StreamSet, stream_sets
 from gazeveil.lab.experiments.stream_grid import Setting
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import space_of
-from gazeveil.types import FloatArray
 
 SETTINGS = (
     Setting(60.0, 0.5, 3.0), Setting(60.0, 1.0, 1.0), Setting(60.0, 1.0, 2.0),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import UnknownName
 from gazeveil.geometry import Geometry
 from gazeveil.lab.as_published.kaleido_stream import KaleidoAsPublished
@@ -20,7 +21,6 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import LARGE, PER_DEGREE, SMALL
 from gazeveil.samples.space import Screen
-from gazeveil.types import FloatArray
 
 PUBLISHED: Final = KaleidoAsPublished.name
 _RADII: Final = {"small": SMALL, "large": LARGE}

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, png
 from gazeveil.lab.experiments.liu.figures import READ_OFF, SAMPLES, SLICE_SIDE, NoiseLevel, Quality
-from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, png
-from gazeveil.types import FloatArray
 
 _LEVELS = (("good", BLUE), ("okay", ORANGE))
 _FEW = 200

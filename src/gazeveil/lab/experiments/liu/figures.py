@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.liu import (
     GaussianMap,
     LaplaceMap,
@@ -34,19 +34,17 @@ from gazeveil.aggregate.liu import (
     demands,
     optimal_cap,
 )
-from gazeveil.aggregate.render import render
+from gazeveil.arrays import FloatArray, Tell, silent
+from gazeveil.display import canvas
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 from gazeveil.geometry import screen
 from gazeveil.lab.as_published.liu_maps import GaussianAsPublished, LaplaceAsPublished
 from gazeveil.lab.utility.maps import Spread
 from gazeveil.noise import NoiseSource, gaussian, laplace
-from gazeveil.pictures import canvas
-from gazeveil.privacy.calibrate import gaussian_sigma
-from gazeveil.privacy.liu import LiuNoise
+from gazeveil.privacy.calibration import LiuNoise, gaussian_sigma
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.types import FloatArray, Tell, silent
 
 SIDES: Final = tuple(range(50, 501, 50))
 OBSERVERS: Final = (50, 100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1000)

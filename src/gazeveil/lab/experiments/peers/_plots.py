@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from gazeveil.display import BLUE, GREY, ORANGE, RED, canvas, png
 from gazeveil.lab.experiments.peers import features, samples
-from gazeveil.pictures import BLUE, GREY, ORANGE, RED, canvas, png
 
 
 def drawn(of_samples: Sequence[samples.Row], of_features: Sequence[features.Row]) -> bytes:

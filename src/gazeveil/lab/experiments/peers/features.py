@@ -22,10 +22,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.features.declared import declared_ranges
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.panel import panel_of
+from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.ranges import Ranges
+from gazeveil.features.series import panel_of
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.baselines.k_same import DatasetSeries
@@ -37,7 +38,6 @@ from gazeveil.lab.experiments.usefulness.feature_recognition import RUNS, first_
 from gazeveil.lab.utility.series import range_error
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
-from gazeveil.types import FloatArray, PlainRow, Tell, silent
 
 LEARNERS: Final = ("svm", "forest")
 PEOPLE, SECONDS = 20, 300.0

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import PlainRow, Tell, silent
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import Prepared, Recogniser, Trial
@@ -30,7 +31,6 @@ from gazeveil.lab.experiments.peers.naming import SAMPLE_PEERS, sample_peer
 from gazeveil.lab.utility.streams.pair import METRICS, Pair
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import PlainRow, Tell, silent
 
 Interval = tuple[float, float]
 THREATS = ("linked", "published", "both")

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from gazeveil.aggregate.saliency import shrunk
+from gazeveil.arrays import FloatArray, PlainRow
 from gazeveil.lab.experiments.picture_model.network import Frozen, Trained
 from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet
 from gazeveil.lab.experiments.picture_model.training import log_centre
-from gazeveil.types import FloatArray, PlainRow
 
 SHAPE = (24, 32)
 

@@ -17,12 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.render import render
+from gazeveil.aggregate.grid import render
 from gazeveil.aggregate.saliency import shrunk
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.predicted.readout import CELL, fitted
 from gazeveil.release.heatmap_files import read_pixels
-from gazeveil.types import FloatArray
 
 COLUMNS: Final = ("image", "viewer", "x", "y", "duration")
 BLUR_CELLS: Final = 640 / 32 * 1.1 / CELL

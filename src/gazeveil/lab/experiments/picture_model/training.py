@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from gazeveil.arrays import FloatArray
 from gazeveil.gaze.predicted.readout import CELL
 from gazeveil.lab.experiments.picture_model.network import Frozen, Trained
 from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet
-from gazeveil.types import FloatArray
 
 EPOCHS, BATCH = 16, 8
 RATE, DECAY, WARM_UP = 2e-3, 0.03, 0.15

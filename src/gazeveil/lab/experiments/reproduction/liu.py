@@ -11,7 +11,7 @@ from pathlib import Path
 from gazeveil.lab.experiments.liu import _plots, figures
 from gazeveil.lab.experiments.liu.figures import NoiseLevel, Quality
 from gazeveil.lab.experiments.reproduction.finding import Check, Finding, counted, judged, ranged, rises
-from gazeveil.privacy.liu import LiuNoise
+from gazeveil.privacy.calibration import LiuNoise
 
 PAPER = "Liu et al. 2019"
 _ABOUT = 0.1

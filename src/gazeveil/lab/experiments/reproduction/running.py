@@ -17,10 +17,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
 
-from gazeveil.blas import one_thread
+from gazeveil.arrays import Tell, one_thread, silent
 from gazeveil.errors import GazeveilError
 from gazeveil.lab.experiments.reproduction.finding import Finding, Job
-from gazeveil.types import Tell, silent
 
 ONE_THREAD: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, COLOURS, GREY, ORANGE, RED, canvas, png
 from gazeveil.lab.experiments.scanpaths.measuring import Measured
 from gazeveil.lab.utility.scanpaths import DIMENSIONS
-from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, png
-from gazeveil.types import FloatArray
 
 
 def drawn(sets: Sequence[Measured]) -> bytes:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import BoolArray, FloatArray, PlainRow, Tell, silent
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people, roc
@@ -42,7 +43,6 @@ from gazeveil.lab.utility.scanpaths.comparison import FEWEST
 from gazeveil.lab.utility.scanpaths.warping import warped_distance, warped_distances
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import BoolArray, FloatArray, PlainRow, Tell, silent
 
 DRAWS = 1000
 Interval = tuple[float, float]

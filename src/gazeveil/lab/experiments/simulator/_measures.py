@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
 
 _WINDOW = 128  # samples of a velocity spectrum
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.gaze.events import VelocityThreshold
 from gazeveil.gaze.recording import Recording
@@ -36,7 +37,6 @@ from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
 from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS, Tracker
-from gazeveil.types import FloatArray
 
 SEED = 2026
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
+from gazeveil.display import COLOURS, canvas, legend_below, look, png
 from gazeveil.lab.experiments.usefulness.features import FLOOR, Cell
-from gazeveil.pictures import COLOURS, canvas, legend_below, look, png
-from gazeveil.types import FloatArray
 
 
 def usefulness(cells: Sequence[Cell]) -> bytes:

@@ -10,20 +10,17 @@ from typing import Final
 
 import numpy as np
 
-from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.engine import Columns, Kernel
-from gazeveil.aggregate.grid import Grid, overlap
+from gazeveil.aggregate.engine import Columns, Kernel, add_up
+from gazeveil.aggregate.grid import Grid, overlap, render
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, prior_of_task
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.engines.adding import add_up
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task, choose
+from gazeveil.aggregate.strategy_parts import BOUND, prior_of_task
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.lab import load
 from gazeveil.lab.baselines.histogram import Histogram
 from gazeveil.lab.experiments.usefulness._heatmap_recipe import recipe
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray, IntArray
 
 load()
 

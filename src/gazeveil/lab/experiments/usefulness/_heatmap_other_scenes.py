@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.datasets.edvam import edvam
 from gazeveil.lab.datasets.eyetribe import eyetribe as eyetribe_runs
@@ -33,10 +34,9 @@ from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
     osie,
     spread,
 )
+from gazeveil.registry import Unit
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import BoolArray, FloatArray
-from gazeveil.unit import Unit
 
 _WIDTH, _HEIGHT = float(PLANE.width_px or 1), float(PLANE.height_px or 1)
 _PX_PER_DEGREE = _WIDTH / 32

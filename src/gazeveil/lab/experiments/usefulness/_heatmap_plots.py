@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gazeveil.pictures import BLUE, GREEN, GREY, ORANGE, RED, canvas, legend_below, png
+from gazeveil.display import BLUE, GREEN, GREY, ORANGE, RED, canvas, legend_below, png
 
 if TYPE_CHECKING:
     from gazeveil.lab.experiments.usefulness.heatmaps import Found

@@ -17,17 +17,16 @@ from itertools import product
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import gamma_quantiles
+from gazeveil.aggregate.bayes_decoder import gamma_quantiles
 from gazeveil.aggregate.engine import Columns
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.maps import dwell, to_bounded_integers
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Task
+from gazeveil.aggregate.strategy_parts import BOUND, ball_sensitivity, nonnegative_sensitivity
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.experiments.usefulness._lbfgs import minimise
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
-from gazeveil.privacy.calibrate import gaussian_sigma, radial_scale
-from gazeveil.types import FloatArray
+from gazeveil.privacy.calibration import gaussian_sigma, radial_scale
 
 FEW = 40.0
 KINDS = ((0.5, 2.0), (2.0, 1.5), (8.0, 1.2))

@@ -23,6 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.usual import assumed_fields, assumption, usual
@@ -31,7 +32,6 @@ from gazeveil.lab.datasets.osie import osie_fixations
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.types import FloatArray, Tell, silent
 
 _DISTANCE_MM = 570.0
 PLANE = screen(

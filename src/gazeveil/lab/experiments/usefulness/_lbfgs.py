@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gazeveil.types import FloatArray
+from gazeveil.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from gazeveil.display import BLUE, GREEN, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.files import write_all
 from gazeveil.lab.experiments.usefulness._heatmap_report import plain_values, short
 from gazeveil.lab.experiments.usefulness.heatmaps import Score
 from gazeveil.lab.experiments.usefulness.trust import NORMAL, Line, Trial, by_category, lines, plain
-from gazeveil.pictures import BLUE, GREEN, GREY, ORANGE, canvas, legend_below, png
 
 TITLES: Final[Mapping[str, str]] = {
     "prior": "prior alone, CC",

@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gazeveil.features.declared import declared_ranges
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.features.design import Design
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.group import GroupPlan, GroupSeries
-from gazeveil.features.learning import learn
-from gazeveil.features.panel import panel_of
+from gazeveil.features.design_learning import learn
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import declared_ranges
+from gazeveil.features.group_series import GroupPlan, GroupSeries
 from gazeveil.features.participant_series import ParticipantPlan, ParticipantSeries
+from gazeveil.features.series import panel_of
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_PUPIL
 from gazeveil.lab.datasets.vr_objects import VR_FILE, vr_sessions
@@ -37,7 +38,6 @@ from gazeveil.lab.utility.series import range_error
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray, Tell, silent
 
 EPSILONS = (1.0, 3.0, 10.0)
 STRETCH = 64

@@ -18,14 +18,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.features.declared import declared_ranges
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.features.design import Design
-from gazeveil.features.extract import extract_corpus
-from gazeveil.features.learning import learn
-from gazeveil.features.panel import panel_of
+from gazeveil.features.design_learning import learn
+from gazeveil.features.extraction import extract_corpus
+from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.participant_series import ParticipantSeries
-from gazeveil.features.publish import ParticipantRelease
-from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.features.series import SERIES_MECHANISMS, panel_of
+from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.datasets.eyetribe import EYETRIBE_PUPIL, eyetribe
@@ -33,7 +33,6 @@ from gazeveil.lab.experiments.bozkir.classes import LEARNERS, identify
 from gazeveil.lab.experiments.feature_people import CHOSEN
 from gazeveil.lab.experiments.usefulness.features import DELTA, STRETCH
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray, Tell, silent
 
 RUNS: Final = 3
 

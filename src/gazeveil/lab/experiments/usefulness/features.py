@@ -16,20 +16,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.exact import exact
-from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
-from gazeveil.features.fourier import bins
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn
+from gazeveil.features.design_learning import learn
+from gazeveil.features.fourier import ChunkedSeries, bin_count
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.lab.experiments.feature_people import People
 from gazeveil.lab.utility.series import range_error
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.calibrate import gaussian_epsilon
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.privacy.calibration import gaussian_epsilon
 
 EPSILONS: Final = (0.5, 1.0, 3.0, 10.0, 48.0)
 STRETCH: Final = 64
@@ -132,7 +131,7 @@ def best_kept(mechanism: SeriesMechanism, public: FloatArray, noise: NoiseSource
 def _numbers_of_bins(mechanism: SeriesMechanism) -> list[SeriesMechanism]:
     if not isinstance(mechanism, ChunkedSeries) or mechanism.name == "lpa":
         return [mechanism]
-    return [replace(mechanism, kept=kept) for kept in KEPT if kept <= bins(mechanism.chunk)]
+    return [replace(mechanism, kept=kept) for kept in KEPT if kept <= bin_count(mechanism.chunk)]
 
 
 def _best(trials: list[SeriesMechanism], public: FloatArray, noise: NoiseSource) -> SeriesMechanism:

@@ -17,12 +17,12 @@ import numpy as np
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
+from gazeveil.arrays import Tell, silent
 from gazeveil.exact import Number, exact
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.lab.experiments.usefulness.trust import trials
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.products.heatmap import heatmap_forecast
-from gazeveil.types import Tell, silent
 
 PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
 

@@ -10,10 +10,10 @@ from itertools import combinations
 
 import numpy as np
 
-from gazeveil.features.group import GroupSeries
+from gazeveil.arrays import FloatArray
+from gazeveil.features.group_series import GroupSeries
 from gazeveil.lab.experiments.feature_people import People
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray
 
 VISIBLE = 0.05
 """Differences of time-averages of at least so much of a range are asked for."""

@@ -23,8 +23,9 @@ from typing import Any, Final
 import numpy as np
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import Task
+from gazeveil.aggregate.strategy_parts import prior_of_task
+from gazeveil.arrays import FloatArray, Tell
 from gazeveil.errors import OptionError, closest
 from gazeveil.exact import probability
 from gazeveil.lab.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, truth
@@ -32,8 +33,7 @@ from gazeveil.lab.experiments.usefulness._heatmap_recipe import recipe_prior
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery, Scene
 from gazeveil.lab.utility.maps import correlation, hot_spot_hits
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.unit import Neighbours
-from gazeveil.types import FloatArray, Tell
+from gazeveil.privacy.protection import Neighbours
 
 OBSERVERS: Final = (15, 30, 50, 100, 300)
 MEASURES: Final = ("cc", "residual", "hits")

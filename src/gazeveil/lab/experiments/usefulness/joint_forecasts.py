@@ -14,20 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.aggregate.engine import Columns
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, render
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.movie_plan import MoviePlan
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.study_plan import StudyPlan
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan
+from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps, StudyPlan
+from gazeveil.arrays import FloatArray
 from gazeveil.exact import Number, exact
 from gazeveil.geometry import Geometry
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.lab.experiments.usefulness.whole_study import SHOT_S, SHOTS, TRACKER
 from gazeveil.lab.utility.maps import residual_correlation
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.products.movie import curve_of
@@ -36,7 +34,6 @@ from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import scene
 from gazeveil.simulate.study import record
 from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.types import FloatArray
 
 DELTA = "1e-5"
 FILM, FILM_S = TRACKERS[TRACKER].geometry, SHOTS * SHOT_S

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gazeveil.arrays import Tell
 from gazeveil.errors import OptionError
 from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
 from gazeveil.lab.experiments.stream_data import StreamSet
 from gazeveil.lab.utility.streams import VeilError, veil_error
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import space_of
-from gazeveil.types import Tell
 
 SHOWN = ("rmse_deg", "aoi_f1", "saliency_cc", "lag_s", "lag_correlation", "jitter", "fixation_count_error")
 """The measures of a table for participants."""

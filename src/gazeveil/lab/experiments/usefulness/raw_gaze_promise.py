@@ -18,12 +18,13 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
 from gazeveil.features.design import Design
-from gazeveil.features.learning import learn
-from gazeveil.features.panel import panel_of
+from gazeveil.features.design_learning import learn
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Ranges
+from gazeveil.features.series import panel_of
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
@@ -32,7 +33,6 @@ from gazeveil.lab.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, b
 from gazeveil.lab.experiments.usefulness.features import DELTA, EPSILONS, FLOOR, Cell
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
-from gazeveil.types import FloatArray, Tell, silent
 
 HIDDEN: Final = (0.5, 2.0, 10.0, 30.0)
 """Seconds of raw gaze to hide."""

@@ -21,6 +21,7 @@ import numpy as np
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Task
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, exact
 from gazeveil.lab.experiments.usefulness._heatmap_methods import estimated, truth
@@ -28,8 +29,7 @@ from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery, Scene
 from gazeveil.lab.experiments.usefulness.heatmaps import Score, beyond
 from gazeveil.lab.utility.maps import correlation
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.unit import Neighbours
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.privacy.protection import Neighbours
 
 KINDS: Final = ("right", "wrong", "none")
 """Which picture the release may look at."""

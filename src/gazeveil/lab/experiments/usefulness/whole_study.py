@@ -19,27 +19,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Columns, Kernel
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_view import joint_sensitivity
+from gazeveil.aggregate.grid import Grid, render
+from gazeveil.aggregate.map_features import joint_sensitivity
 from gazeveil.aggregate.maps import counts
 from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
-from gazeveil.aggregate.study_plan import BOUND
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task, choose
+from gazeveil.aggregate.study_heatmaps import BOUND, PrivateHeatmaps
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.exact import exact
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.utility.maps import correlation, residual_correlation
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.calibrate import gaussian_epsilon
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.calibration import gaussian_epsilon
+from gazeveil.privacy.protection import Neighbours
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import scene
 from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS
-from gazeveil.types import FloatArray, IntArray
 
 DELTA = 1e-5
 TRACKER = "webcam"

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil.display import BLUE, COLOURS, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.lab.experiments.wilson.figures import SWEEPS, Retention
 from gazeveil.lab.experiments.wilson.identified import Named
-from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, canvas, legend_below, png
 
 _HITS = {False: "-", True: ":"}
 

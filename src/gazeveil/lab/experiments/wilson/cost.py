@@ -15,13 +15,13 @@ import tracemalloc
 from collections.abc import Sequence
 from typing import Any, Final
 
+from gazeveil.arrays import Tell, silent
 from gazeveil.geometry import Geometry, headset
 from gazeveil.lab.experiments.identity_data import simulated_people
 from gazeveil.lab.experiments.wilson._paper import FRAME_S, TABLE_5
 from gazeveil.lab.experiments.wilson._veils import VEILS, veil
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import Tell, silent
 
 STEPS: Final = 20_000
 STREAMS: Final = 200

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import PlainRow, Tell, silent
+from gazeveil.display import canvas
 from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 from gazeveil.lab.datasets.vr_objects import VrSession, vr_sessions
@@ -31,10 +33,8 @@ from gazeveil.lab.experiments.stream_grid import Run
 from gazeveil.lab.experiments.wilson.object_hits import agreement_held_out, agreement_of_raw, score
 from gazeveil.lab.utility.aoi_hits import AoiHits
 from gazeveil.noise import NoiseSource
-from gazeveil.pictures import canvas
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Sphere
-from gazeveil.types import PlainRow, Tell, silent
 
 if TYPE_CHECKING:
     from gazeveil.lab.experiments.wilson.identified import Named

@@ -25,11 +25,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray, PlainRow
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people
 from gazeveil.lab.attacks.trials import dorr_trials, eyetribe_trials, vr_trials, without_pupil
-from gazeveil.types import FloatArray, PlainRow
 
 DRAWS: Final = 2000
 NOTHING: Final[frozenset[str]] = frozenset()

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gazeveil.arrays import PlainRow, Tell, silent
 from gazeveil.lab.attacks.judging.judge import Judge, Stage
 from gazeveil.lab.experiments.wilson.figures import SWEEPS, Sweep, mechanism_of
 from gazeveil.lab.experiments.wilson.tables import Plan, judges_of
-from gazeveil.types import PlainRow, Tell, silent
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.datasets.vr_objects import VrSession
 from gazeveil.lab.utility.aoi_hits import AoiHits, aoi_hits
-from gazeveil.types import FloatArray
 
 _BLOCK_S = 0.5
 

@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from gazeveil.arrays import Tell, silent
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
 from gazeveil.lab.attacks.judging.judge import DRAWS, Judge
@@ -33,7 +34,6 @@ from gazeveil.lab.experiments.wilson.object_hits import score
 from gazeveil.lab.utility.streams import METRICS, Pair
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.types import Tell, silent
 
 STRONGEST: Final = ("ekyt", "committee")
 """The strongest recogniser with a trained model, and the strongest that learns from its reference alone."""

@@ -14,9 +14,9 @@ from functools import cache
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.userstudy.statistics._tails import distributions, root
 from gazeveil.lab.userstudy.statistics.ranks import paired
-from gazeveil.types import FloatArray
 
 USUAL_SCALE = math.sqrt(2) / 2
 _NODES = 300

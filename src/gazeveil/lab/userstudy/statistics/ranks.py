@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.userstudy.statistics._tails import above_chi_square
-from gazeveil.types import FloatArray
 
 LEAST_PAIRS = 2
 LEAST_CONDITIONS = 3

@@ -21,10 +21,10 @@ from itertools import combinations
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.userstudy.statistics._tails import above_chi_square, above_f, distributions
 from gazeveil.lab.userstudy.statistics.ranks import average_ranks
-from gazeveil.types import FloatArray
 
 LEAST_PEOPLE = 2
 CLEAR = 0.05

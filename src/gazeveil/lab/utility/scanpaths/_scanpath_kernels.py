@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from gazeveil._compiled import kernel
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.arrays import FloatArray, IntArray
+from gazeveil.kernel_compiler import kernel
 
 _MOST_ROUNDS = 20
 

@@ -9,10 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.utility.scanpaths.comparison import DIMENSIONS, Simplify, multimatch
 from gazeveil.lab.utility.scanpaths.path import Scanpath
-from gazeveil.types import FloatArray
 
 
 class Chance(Protocol):

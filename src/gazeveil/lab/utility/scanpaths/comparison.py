@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.utility.scanpaths.path import Scanpath
-from gazeveil.types import FloatArray
 
 DIMENSIONS: Final = ("shape", "direction", "length", "position", "duration")
 FEWEST: Final = 3

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.utility.scanpaths.path import Scanpath
-from gazeveil.types import FloatArray
 
 WINDOW_S: Final = 0.2
 CUTOFF_SD: Final = 2.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
-from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.utility.scanpaths.path import Scanpath
-from gazeveil.types import FloatArray
 
 
 def warped_distance(one: Scanpath, other: Scanpath) -> float:

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.registry import Registry
-from gazeveil.types import BoolArray, FloatArray
 
 COLUMNS, ROWS = 4, 3
 """Where nobody drew areas of interest, the viewing plane is cut into this many."""

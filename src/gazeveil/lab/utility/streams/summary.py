@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gazeveil.arrays import PlainRow
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.utility.streams.pair import METRICS, Pair
-from gazeveil.types import PlainRow
 
 
 @dataclass(frozen=True, slots=True)

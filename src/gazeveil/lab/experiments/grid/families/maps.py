@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.experiments.grid.contract import FAMILIES, Answer, Family, Protected, Question
 from gazeveil.lab.experiments.grid.map_data import MapData
 from gazeveil.lab.experiments.grid.released import over_people
 from gazeveil.lab.utility.maps import MAP_METRICS
-from gazeveil.types import FloatArray
 
 
 class Maps(Family):

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.experiments.dataset_attacks.membership import Found, attack
 from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS, Product, planned, world_of
 from gazeveil.lab.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.lab.experiments.grid.map_data import MapData
 from gazeveil.lab.experiments.grid.series_data import SeriesData, released_series
 from gazeveil.noise import NoiseSource
-from gazeveil.types import FloatArray
 
 _NAME = "membership"
 _RELEASES = 100

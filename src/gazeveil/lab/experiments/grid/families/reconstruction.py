@@ -16,6 +16,7 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.aggregates.reconstruction import left_over_of_selection
 from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.experiments.dataset_attacks.reconstruction import (
@@ -27,7 +28,6 @@ from gazeveil.lab.experiments.dataset_attacks.reconstruction import (
 )
 from gazeveil.lab.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.lab.experiments.grid.map_data import MapData
-from gazeveil.types import FloatArray
 
 _NAME = "reconstruction"
 _REPEATS = 5

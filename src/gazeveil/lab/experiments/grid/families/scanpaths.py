@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.arrays import BoolArray
 from gazeveil.lab.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question
 from gazeveil.lab.experiments.grid.gaze_data import GazeData
 from gazeveil.lab.experiments.grid.released import released
 from gazeveil.lab.experiments.scanpaths.measuring import Paths, Row, compared, outliers_of, paths_of
 from gazeveil.lab.utility.scanpaths import between_people
-from gazeveil.types import BoolArray
 
 _ATTACKS = {"scanpath": "linkage", "outliers": "attribute"}
 _UTILITY = "scanpath_similarity"

@@ -13,8 +13,8 @@ from typing import Any
 
 from gazeveil.errors import UnknownName, closest
 from gazeveil.features.participant_series import ParticipantSeries
-from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.lab import load
 from gazeveil.lab.baselines.k_same import DATASET_SERIES
 from gazeveil.lab.experiments.grid import series_data

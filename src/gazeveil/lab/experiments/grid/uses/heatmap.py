@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu.mechanism import LiuMap
-from gazeveil.aggregate.liu.noisy import NOISES
+from gazeveil.aggregate.liu.noisy_maps import NOISES
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.errors import UnknownName, closest
 from gazeveil.lab import load

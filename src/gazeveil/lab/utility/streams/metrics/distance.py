@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import Geometry
 from gazeveil.lab.utility.streams.pair import METRICS, Pair
-from gazeveil.types import FloatArray
 
 
 @METRICS.register("rmse_px")

@@ -13,13 +13,12 @@ import math
 
 import numpy as np
 
-from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.render import render
+from gazeveil.aggregate.grid import Grid, render
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError
 from gazeveil.geometry import Geometry
 from gazeveil.lab.utility.maps import correlation, divergence
 from gazeveil.lab.utility.streams.pair import METRICS, Pair
-from gazeveil.types import FloatArray
 
 CELL_DEG = 0.5
 BLUR_CELLS = 2.0

@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.geometry import Unit
 from gazeveil.lab.utility.streams.metrics.distance import root_mean_square
 from gazeveil.lab.utility.streams.pair import METRICS, Pair
-from gazeveil.types import FloatArray
 
 LONGEST_LAG_S = 2.0
 _MOST_STEPS = 1 << 24
