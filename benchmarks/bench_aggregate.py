@@ -31,8 +31,8 @@ from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.engines import engine_at
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import TableLabel
 from gazeveil.gaze.corpus import MANIFEST
+from gazeveil.gaze.schema import TableLabel
 from gazeveil.release.study import Study
 
 OBSERVERS = 50_000

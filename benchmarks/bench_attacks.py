@@ -25,7 +25,7 @@ from gazeveil.lab.attacks.judging.judge import Judge
 from gazeveil.lab.attacks.judging.matching import nearest_by_person
 from gazeveil.lab.experiments.identity_data import PEOPLE, SECONDS, SESSIONS, simulated_people
 from gazeveil.samples import Sphere
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 
 MINUTE = 60.0
 DIMENSIONS = 512

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.harness import Row, race
 from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model
 from gazeveil.lab.attacks.ekyt.network.preprocess import Scale, windows
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 
 _SAMPLES, _STEP, _SECONDS = 625, 125, 90
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Row, race, seconds
 from gazeveil import Recording, headset
-from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold, velocity
-from gazeveil.gaze.events.table import covered
+from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold, covered, velocity
 from gazeveil.lab.utility.agreement import agreement
 
 SAMPLES = 1_000_000

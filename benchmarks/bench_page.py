@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Row
-from gazeveil.scene.images import encode_png
+from gazeveil.scene.frames import encode_png
 from tests.page.browser import opened_browser, opened_page
 from tests.page.running import Running, running
 from tests.ports import free_port

@@ -18,13 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import Row, busy, seconds
-from gazeveil.gaze.opencv import opencv
-from gazeveil.scene.finder import FINDERS
+from gazeveil.gaze.video import opencv
+from gazeveil.scene.context import radii
+from gazeveil.scene.frames import Pixels
 from gazeveil.scene.keyframes import KeyframeDetector
-from gazeveil.scene.pixels import Pixels
-from gazeveil.scene.radii import radii
-from gazeveil.scene.regions import as_regions
-from gazeveil.simulate.film import clouds, page, painted
+from gazeveil.scene.regions import FINDERS, as_regions
+from gazeveil.simulate.stimuli import clouds, page, painted
 
 TRIALS = 100
 KEYFRAME_S, REGIONS_S = 33e-3, 80e-3

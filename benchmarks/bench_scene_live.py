@@ -108,7 +108,7 @@ def film(path: Path) -> None:
     """Write a video with a cut every two seconds."""
     import cv2
 
-    from gazeveil.simulate.film import painted
+    from gazeveil.simulate.stimuli import painted
 
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), 8, (WIDTH, HEIGHT))
     for scene in range(6):

@@ -22,7 +22,7 @@ from gazeveil.aggregate.maps import CountMap
 from gazeveil.engines.local import LocalEngine
 from gazeveil.engines.spark import SparkEngine
 from gazeveil.errors import InternalError
-from gazeveil.gaze.corpus_writer import writing_corpus
+from gazeveil.gaze.corpus import writing_corpus
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
 

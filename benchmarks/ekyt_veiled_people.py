@@ -32,12 +32,11 @@ def write(folder: Path) -> None:
     from gazeveil.lab.attacks.ekyt.network.preprocess import velocities
     from gazeveil.lab.attacks.ekyt.training.population import SCENES, varied_tracker
     from gazeveil.noise import NoiseSource
-    from gazeveil.samples.presets import preset
+    from gazeveil.samples.recipes import preset
     from gazeveil.samples.space import Sphere
-    from gazeveil.simulate.oculomotor import look
-    from gazeveil.simulate.population import Population
-    from gazeveil.simulate.seeds import Purpose, generator
-    from gazeveil.simulate.stimulus import scene
+    from gazeveil.simulate.eye_movements import look
+    from gazeveil.simulate.population import Population, Purpose, generator
+    from gazeveil.simulate.stimuli import scene
 
     plane = headset(60, 45)
     scenes = [scene(SEED, index) for index in range(SCENES)]

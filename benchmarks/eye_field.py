@@ -19,7 +19,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.lab.datasets.folder import find_data
 from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import EYE_FIELD, Sphere
 from gazeveil.simulate import SimulatedStudy
 

@@ -15,9 +15,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.scene.frames import Pixels
 from gazeveil.scene.keyframes import Change, KeyframeDetector, KeyframeRule
-from gazeveil.scene.pixels import Pixels
-from gazeveil.simulate.film import clouds, page, painted
+from gazeveil.simulate.stimuli import clouds, page, painted
 
 WIDTH, HEIGHT = 320, 180
 SEEDS = 12

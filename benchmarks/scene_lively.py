@@ -25,9 +25,9 @@ from gazeveil.gateway.sample import Veiled, VeiledSample
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.samples._stream_kernels import TICKS
 from gazeveil.samples.stream import StreamVeil
-from gazeveil.scene.window import window_of
+from gazeveil.samples.stream_kernels import TICKS
+from gazeveil.scene.context import window_of
 
 MINUTES, RATE_HZ, CUT_S, LOOK_S = 10, 60.0, 2.3, 0.5
 RADII = 40.0, 300.0

@@ -158,9 +158,15 @@ def test_everything_compiled_goes_through_the_one_decorator() -> None:
 
 
 def test_ways_around_different_kernels_are_kept_apart() -> None:
-    from gazeveil.samples.mechanisms import _gaussian_kernels, _hold_kernels, _sparse_kernels, _tested_kernels
+    from gazeveil.samples import point_kernels, release_kernels
 
-    ways = [_gaussian_kernels.run, _hold_kernels.run, _hold_kernels.step, _sparse_kernels.run, _tested_kernels.run]
+    ways = [
+        point_kernels.gaussian_run,
+        point_kernels.hold_run,
+        point_kernels.hold_step,
+        release_kernels.sparse_run,
+        release_kernels.tested_run,
+    ]
     names = {way.py_func.__qualname__ for way in ways}
     assert len(names) == len(ways)
-    assert "gazeveil.samples.mechanisms._hold_kernels._advance.run" in names
+    assert "gazeveil.samples.point_kernels._hold_advance.run" in names

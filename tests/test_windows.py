@@ -21,8 +21,7 @@ import gazeveil
 from gazeveil import process
 from gazeveil.errors import InputError
 from gazeveil.files import is_device
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.corpus_writer import partition, write_corpus
+from gazeveil.gaze.corpus import Corpus, partition, write_corpus
 from gazeveil.gaze.formats._writing import as_file_name
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen

@@ -49,8 +49,8 @@ def names() -> dict[str, list[str]]:
     from gazeveil.release.products.veiled_recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES
-    from gazeveil.samples.presets import PRESETS
-    from gazeveil.scene.finder import FINDERS
+    from gazeveil.samples.recipes import PRESETS
+    from gazeveil.scene.regions import FINDERS
     from gazeveil.simulate.tracker import TRACKERS
 
     kinds: dict[str, Iterable[str]] = {

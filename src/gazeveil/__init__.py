@@ -47,7 +47,7 @@ __version__ = "0.1.0"
 # package inside gazeveil: importing the package would put it in the place of the name.
 _HOME: Final = {
     "VEILS": "gazeveil.samples.mechanism:MECHANISMS",
-    "VEIL_PRESETS": "gazeveil.samples.presets:PRESETS",
+    "VEIL_PRESETS": "gazeveil.samples.recipes:PRESETS",
     "AoiStatistics": "gazeveil.aggregate.aoi.mechanism",
     "ApproxDP": "gazeveil.privacy.guarantee",
     "AreasOfInterest": "gazeveil.gaze.aoi",
@@ -89,7 +89,7 @@ _HOME: Final = {
     "read": "gazeveil.gaze.reading",
     "screen": "gazeveil.geometry",
     "verify": "gazeveil.release.verify",
-    "write_corpus": "gazeveil.gaze.corpus_writer",
+    "write_corpus": "gazeveil.gaze.corpus",
 }
 
 __all__ = list(_HOME)

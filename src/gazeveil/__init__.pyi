@@ -16,7 +16,7 @@ from gazeveil.features.series_release import ParticipantRelease as ParticipantRe
 from gazeveil.features.table import FeatureTable as FeatureTable
 from gazeveil.gaze.aoi import AreasOfInterest as AreasOfInterest
 from gazeveil.gaze.corpus import Corpus as Corpus
-from gazeveil.gaze.corpus_writer import write_corpus as write_corpus
+from gazeveil.gaze.corpus import write_corpus as write_corpus
 from gazeveil.gaze.reading import read as read
 from gazeveil.gaze.recording import Eye as Eye
 from gazeveil.gaze.recording import Recording as Recording
@@ -44,7 +44,7 @@ from gazeveil.release.study import Stimulus as Stimulus
 from gazeveil.release.study import Study as Study
 from gazeveil.release.verify import verify as verify
 from gazeveil.samples.mechanism import MECHANISMS as VEILS
-from gazeveil.samples.presets import PRESETS as VEIL_PRESETS
+from gazeveil.samples.recipes import PRESETS as VEIL_PRESETS
 from gazeveil.samples.recordings import VeiledRecordings as VeiledRecordings
 
 __version__: str

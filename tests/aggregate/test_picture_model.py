@@ -16,10 +16,17 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import InputError, MissingExtra
-from gazeveil.gaze.predicted import backbone as network
-from gazeveil.gaze.predicted.backbone import PACKAGE, backbone, is_installed
-from gazeveil.gaze.predicted.readout import CELL, content_of, fitted, readouts
-from gazeveil.gaze.predicted.tensors import read_tensors
+from gazeveil.gaze import picture_model as network
+from gazeveil.gaze.picture_model import (
+    CELL,
+    PACKAGE,
+    backbone,
+    content_of,
+    fitted,
+    is_installed,
+    read_tensors,
+    readouts,
+)
 
 needs_the_network = pytest.mark.skipif(not is_installed(), reason=f"{PACKAGE} is not installed")
 
@@ -60,7 +67,7 @@ def test_the_same_picture_gets_the_same_map_and_says_who_made_it() -> None:
 @needs_the_network
 def test_the_network_without_pytorch_is_the_one_with_it() -> None:
     torch = pytest.importorskip("torch")
-    from gazeveil.gaze.predicted.readout import STAGES
+    from gazeveil.gaze.picture_model import STAGES
     from gazeveil.lab.experiments.picture_model.network import Frozen, Trained
 
     pixels = np.random.default_rng(4).integers(0, 256, (96, 64, 3)).astype(np.uint8)
@@ -95,7 +102,7 @@ def test_a_picture_is_made_to_fill_a_box_and_keeps_its_proportions(
 
 def test_three_readouts_are_shipped_in_less_than_a_megabyte() -> None:
     assert len(readouts()) == 3
-    stored = files("gazeveil.gaze.predicted").joinpath("readout.npz")
+    stored = files("gazeveil.gaze.picture_model").joinpath("readout.npz")
     assert len(stored.read_bytes()) < 1_000_000
     for readout in readouts():
         for weights, shift in (*readout.inputs, *readout.layers):

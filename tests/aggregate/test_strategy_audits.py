@@ -30,7 +30,7 @@ from gazeveil.aggregate.strategy_parts import BOUND, ball_sensitivity, nonnegati
 from gazeveil.arrays import IntArray
 from gazeveil.engines import engine_at
 from gazeveil.errors import InternalError
-from gazeveil.gaze.corpus_writer import writing_corpus
+from gazeveil.gaze.corpus import writing_corpus
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.lab.audited import hierarchical_subject, histogram_subject

@@ -21,7 +21,7 @@ from gazeveil.aggregate.study_heatmaps import BOUND, PrivateHeatmaps, StudyPlan
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.exact import exact
-from gazeveil.gaze.mapping import OneByOne
+from gazeveil.gaze.corpus import OneByOne
 from gazeveil.privacy.calibration import gaussian_delta
 from gazeveil.privacy.protection import Neighbours
 from tests.releasing import planned, released

@@ -198,7 +198,7 @@ def test_a_mistake_of_ours_has_an_exit_code_of_its_own(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("gazeveil.gaze.overview.Overview.of", broken)
+    monkeypatch.setattr("gazeveil.gaze.quality.Overview.of", broken)
     assert run(["info", str(study), "--json"]) == 70
     said = capsys.readouterr()
     assert "oops" in said.err

@@ -14,7 +14,7 @@ import pytest
 from gazeveil import Corpus, Ledger, Recording, Study, screen, write_corpus
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
-from gazeveil.gaze import predicted
+from gazeveil.gaze import picture_model
 from gazeveil.release import heatmap_files
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.release.manifest import digest_of_file, write_study
@@ -224,7 +224,7 @@ def test_the_stimulus_may_help_the_decoder(study: Path, tmp_path: Path, capsys: 
     assert len(sidecar["recipe"]["picture"]) == 64
     assert sidecar["recipe"]["picture_said_by"] == "picture model 1"
     assert sidecar["recipe"]["picture_model_sha256"] == digest_of_file(
-        Path(predicted.__file__).with_name("readout.npz")
+        Path(picture_model.__file__).with_name("readout.npz")
     )
     assert 0 < sidecar["about_the_value"]["picture_share"] < 1
     for more in (["--saliency", str(tmp_path / "tall.png")], ["--saliency", str(tmp_path / "missing.png")]):

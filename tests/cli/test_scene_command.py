@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.scene.images import encode_png
-from gazeveil.simulate.film import Shot, play
+from gazeveil.scene.frames import encode_png
+from gazeveil.simulate.stimuli import Shot, play
 from tests.scene.films import write
 
 

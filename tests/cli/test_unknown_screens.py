@@ -13,7 +13,7 @@ import pytest
 
 from gazeveil import Corpus, Recording, headset, normalised, read, screen, write_corpus
 from gazeveil.cli.main import run
-from gazeveil.gaze.usual import DISTANCE_MM, usual
+from gazeveil.gaze.conventions import DISTANCE_MM, with_usual_screen
 from gazeveil.geometry import Geometry
 from gazeveil.release.study import ASSUMED, SIZE
 from tests.commandline import leaves
@@ -205,13 +205,13 @@ def test_a_plain_table_names_every_way_to_say_what_its_numbers_are(
 
 
 def test_the_usual_screen_keeps_what_is_known() -> None:
-    tall = usual(screen(1080, 1920))
+    tall = with_usual_screen(screen(1080, 1920))
     assert (tall.width_mm, tall.height_mm, tall.distance_mm) == (296, 526, DISTANCE_MM)
-    assert usual(screen(1600, 900, 400, 225)).width_mm == 400
-    assert usual(screen(1600, 900, distance_mm=800)).distance_mm == 800
+    assert with_usual_screen(screen(1600, 900, 400, 225)).width_mm == 400
+    assert with_usual_screen(screen(1600, 900, distance_mm=800)).distance_mm == 800
     known = screen(1600, 900, 400, 225, 700)
-    assert usual(known) == known
-    assert usual(headset(100, 90)) == headset(100, 90)
+    assert with_usual_screen(known) == known
+    assert with_usual_screen(headset(100, 90)) == headset(100, 90)
 
 
 def test_a_parquet_file_is_completed_by_what_the_user_says(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from gazeveil.release.source import GazeFiles
 from gazeveil.release.study import Budget, Participants, Stimulus, Study
 from gazeveil.samples import Screen
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
-from gazeveil.samples.recipe import from_recipe, parameters, read_recipe
+from gazeveil.samples.recipes import from_recipe, parameters, read_recipe
 from gazeveil.samples.recordings import VeiledRecordings, VeilOne
 
 DESK = screen(1600, 1200, 400, 300, 600)

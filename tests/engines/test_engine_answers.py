@@ -29,8 +29,8 @@ from gazeveil.engines.spark import WAVE_BYTES, SparkEngine, _sent, _waves, answe
 from gazeveil.errors import EngineError, InputError
 from gazeveil.features.bins import extract_bin_corpus
 from gazeveil.features.extraction import extract_corpus
-from gazeveil.gaze import corpus_writer
-from gazeveil.gaze.mapping import OneByOne
+from gazeveil.gaze import corpus as corpus_writer
+from gazeveil.gaze.corpus import OneByOne
 from gazeveil.gaze.recording import Key
 from gazeveil.samples.recordings import VeiledRecordings, VeilOne
 from tests.engines.test_spark import executors

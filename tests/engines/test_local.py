@@ -26,7 +26,7 @@ from gazeveil.arrays import IntArray
 from gazeveil.engines import engine_at, local
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import FileFormatError, GeometryError, InputError, InternalError, OptionError
-from gazeveil.gaze import corpus_writer
+from gazeveil.gaze import corpus as corpus_writer
 from gazeveil.geometry import Geometry
 
 DESK = screen(40, 30, 200, 150, 600)

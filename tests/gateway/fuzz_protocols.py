@@ -42,7 +42,7 @@ from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
-from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.geometry import headset
 from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
 from tests.gateway.loopback import SCREEN

@@ -21,7 +21,7 @@ from gazeveil.gateway.protocols._json_gaze import JsonWriter
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, _sample
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.directions import AXES, angles, direction, ours, to_head, to_world
+from gazeveil.gaze.conventions import AXES, angles, direction, in_our_axes, to_head, to_world
 from gazeveil.geometry import headset
 from tests.gateway.hub_bench import Bench, policy
 from tests.gateway.test_push_fields import Sender
@@ -63,7 +63,7 @@ def test_the_world_and_the_head_are_one_turn_apart() -> None:
     there = to_world(direction(10, 5), turned_right)
     assert angles(there)[0] == pytest.approx(40)
     assert angles(to_head(there, turned_right)) == pytest.approx((10, 5))
-    assert ours(ours((1, 2, 3), "unity"), "unity") == (1, 2, 3)
+    assert in_our_axes(in_our_axes((1, 2, 3), "unity"), "unity") == (1, 2, 3)
 
 
 EVERYTHING = {"head": [0, 0, 1], "origins": [[-31, 0, 0], [31, 0, 0]], "ipd": 62.5}

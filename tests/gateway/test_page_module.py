@@ -21,7 +21,7 @@ import gazeveil
 from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.noise.sampling_kernels import plane_point
-from gazeveil.samples import _stream_kernels as kernels
+from gazeveil.samples import stream_kernels as kernels
 from gazeveil.samples.mechanism import SampleMechanism, Veil, mechanism_from_dict
 
 WEB = Path(gazeveil.__file__).parent / "gateway" / "web"

@@ -13,11 +13,10 @@ import polars as pl
 import pytest
 
 from gazeveil import read, screen
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.grades import MEASURES, badness, grades, oddities, overall, tally
-from gazeveil.gaze.quality import Inspector, Quality, qualities
-from gazeveil.gaze.quality_plot import quality_picture
+from gazeveil.gaze.plots import quality_picture
+from gazeveil.gaze.quality import MEASURES, Inspector, Quality, badness, grades, oddities, overall, qualities, tally
 from gazeveil.gaze.recording import Key, Recording
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

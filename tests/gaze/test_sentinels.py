@@ -12,12 +12,12 @@ import pytest
 
 from gazeveil import headset, read, screen, write_corpus
 from gazeveil.errors import OptionError
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.gaze.quality import Quality, qualities
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Recording
-from gazeveil.gaze.sentinels import Sentinel, is_known, parse_sentinel
+from gazeveil.gaze.validity import Sentinel, is_known, parse_sentinel
 from gazeveil.release.source import GazeFiles
 
 DESK = screen(1920, 1080)

@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil.errors import FileFormatError, InputError, MissingExtra
 from gazeveil.gaze import video
-from gazeveil.gaze.opencv import opencv
+from gazeveil.gaze.video import opencv
 
 
 def film(path: Path, seconds: float = 3.0, rate: float = 10.0) -> Path:

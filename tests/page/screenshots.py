@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.scene.images import encode_png
+from gazeveil.scene.frames import encode_png
 from tests.page.browser import opened_browser, opened_page
 from tests.page.listener import listening
 from tests.page.running import POLICY, Running, running

@@ -18,7 +18,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.features.bins import BinRules, bin_ranges
 from gazeveil.features.design_learning import learn
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.release.manifest import write_study

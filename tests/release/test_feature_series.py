@@ -23,8 +23,7 @@ from gazeveil.features.mechanisms.fpa import FourierPerturbation
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.features.table import FeatureTable
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import Corpus, write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.release.feature_facts import settings_for, settings_of

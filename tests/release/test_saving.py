@@ -16,7 +16,7 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.errors import BudgetExceeded, LedgerError, OutputError
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import write_corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
 from gazeveil.privacy.ledger import Ledger

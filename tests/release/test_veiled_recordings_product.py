@@ -28,8 +28,7 @@ from gazeveil.release.source import GazeFiles
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.release.verify import verify
 from gazeveil.samples import recordings as veiling
-from gazeveil.samples.channels import veiled_channels
-from gazeveil.samples.recordings import VeiledRecordings, VeilOne
+from gazeveil.samples.recordings import VeiledRecordings, VeilOne, veiled_channels
 from tests.release import hostile
 from tests.releasing import planned, released
 

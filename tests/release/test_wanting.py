@@ -43,7 +43,7 @@ from gazeveil.release.products._common import least
 from gazeveil.release.products.heatmap import heatmap_forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.release.wanting import advice, enough
-from gazeveil.samples.presets import PRESETS
+from gazeveil.samples.recipes import PRESETS
 from gazeveil.samples.recordings import VeiledRecordings
 
 DESK = screen(800, 600, 400, 300, 573)

@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen, Sphere, mechanism_from_dict
-from gazeveil.samples.content import TRUST, Region, moments, prior_of
-from gazeveil.samples.gaze_model import EYES
-from gazeveil.samples.scenes import followed_by
+from gazeveil.samples.gaze_model import EYES, TRUST, Region, followed_by, moments, prior_of
 from gazeveil.samples.window_budget import spends
 
 SCREEN = Screen(1280, 720)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.samples import _filter_kernels as gaze
+from gazeveil.samples import stream_kernels as gaze
 from gazeveil.samples.gaze_model import EYES, choose_c, predicted_error
 
 SIZE = (1280.0, 720.0)

@@ -19,11 +19,19 @@ from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gateway.policy import read_policy
 from gazeveil.release.record import NAME
 from gazeveil.release.verify import verify
-from gazeveil.samples.identification import PACKAGED, Identification, Measured, Table, read_table, row_of, table
+from gazeveil.samples.identification import (
+    PACKAGED,
+    Identification,
+    IdentificationTable,
+    Measured,
+    read_table,
+    row_of,
+    table,
+)
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
-from gazeveil.samples.output import processed
-from gazeveil.samples.presets import PRESETS, preset
+from gazeveil.samples.recipes import PRESETS, preset
+from gazeveil.samples.recordings import processed
 from gazeveil.samples.space import Room3D, Screen, Space, Sphere
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.release import test_veiled_recordings_product as veiled
@@ -43,7 +51,9 @@ def row(veil: SampleMechanism | None, rate: float = 0.5, **changes: Any) -> Meas
     )
 
 
-LEVELS = Table(3, (row(None, 0.9), row(clock(), 0.4), row(clock(), 0.3, attack="b"), row(clock(epsilon=1), 0.2)))
+LEVELS = IdentificationTable(
+    3, (row(None, 0.9), row(clock(), 0.4), row(clock(), 0.3, attack="b"), row(clock(epsilon=1), 0.2))
+)
 
 
 # The packaged table
@@ -153,7 +163,7 @@ def test_a_space_in_which_the_budget_is_shared_otherwise_is_not_said_to_be_measu
 
 
 def test_veils_that_are_new_with_every_sample_are_compared_at_no_higher_rate() -> None:
-    measured = Table(1, (row(None, 0.9), row(preset("gaussian-high", FIELD), 0.4, rate_hz=90.0)))
+    measured = IdentificationTable(1, (row(None, 0.9), row(preset("gaussian-high", FIELD), 0.4, rate_hz=90.0)))
     noise = preset("gaussian-high", FIELD)
     assert measured.look_up(noise, 90.0).relation == "measured"
     assert measured.look_up(noise, 60.0).row.rate == 0.4
@@ -164,7 +174,7 @@ def test_veils_that_are_new_with_every_sample_are_compared_at_no_higher_rate() -
 
 def test_a_length_in_a_room_is_no_angle() -> None:
     room = Room3D((0.0, 0.0, 0.0), (9.0, 9.0, 9.0))
-    measured = Table(1, (row(None, 0.9), row(preset("spatial-high", FIELD), 0.4)))
+    measured = IdentificationTable(1, (row(None, 0.9), row(preset("spatial-high", FIELD), 0.4)))
     assert measured.look_up(preset("spatial-high", room)).relation == "no veil"
 
 
@@ -179,7 +189,7 @@ def test_of_several_veils_the_weakest_speaks() -> None:
 
 def test_an_empty_table_is_refused() -> None:
     with pytest.raises(InputError, match="on raw gaze"):
-        Table(0, ()).look_up(clock())
+        IdentificationTable(0, ()).look_up(clock())
 
 
 # Adding rows

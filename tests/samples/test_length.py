@@ -16,10 +16,10 @@ from gazeveil import headset, normalised, screen
 from gazeveil.errors import OptionError
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples import MECHANISMS, Room3D, Screen, Space, Sphere, space_of
-from gazeveil.samples.length import Length, as_written
 from gazeveil.samples.mechanism import mechanism_from_dict
-from gazeveil.samples.recipe import from_recipe, parameters, read_recipe
+from gazeveil.samples.recipes import from_recipe, parameters, read_recipe
 from gazeveil.samples.recordings import VeiledRecordings
+from gazeveil.samples.space import Length, as_written
 
 DESK = space_of(screen(1920, 1080, 527, 296, 600))
 UNMEASURED = Screen(1280, 720)

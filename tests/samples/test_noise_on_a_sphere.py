@@ -17,14 +17,14 @@ from gazeveil.noise import NoiseSource, planar_laplace
 from gazeveil.noise.parameters import NOISE_PER_DEGREE
 from gazeveil.noise.radial import add_radial
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
-from gazeveil.samples import _sphere_kernels as sphere
-from gazeveil.samples import _stream_kernels as places
 from gazeveil.samples import gaze_model
+from gazeveil.samples import stream_kernels as places
+from gazeveil.samples import stream_kernels as sphere
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.mechanisms._tested_kernels import distance
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
+from gazeveil.samples.release_kernels import distance
 from gazeveil.samples.space import EYE_FIELD, Sphere, space_of
 from gazeveil.samples.stream import StreamMechanism, StreamVeil
 from gazeveil.samples.window_budget import LOSS_UNIT

@@ -16,11 +16,11 @@ from gazeveil.lab import load
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import Subject, Verdict, audit
 from gazeveil.samples import MECHANISMS, Screen, Sphere
-from gazeveil.samples._stream_audits import Gaze, Ticks, made, pairs_with_a_gap
-from gazeveil.samples._window_budget_kernels import NEXT
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.mechanisms.rotate import Rotation
+from gazeveil.samples.stream_audits import ClockTicks, Gaze, made, pairs_with_a_gap
+from gazeveil.samples.stream_kernels import NEXT
 from gazeveil.samples.window_budget import spends
 
 load()  # enters Kaleido as published, which is a stream like ours
@@ -120,12 +120,12 @@ def _run(veil: Any, t: FloatArray, x: FloatArray, y: FloatArray, lost: Any) -> l
 
 
 @dataclass(frozen=True, slots=True)
-class HeldGaze(Ticks):
+class HeldGaze(ClockTicks):
     """Wrong on purpose: where gaze is missing it goes on with the last gaze that it saw, not with what it released."""
 
     def run(self, data: Gaze, noise: NoiseSource, trials: int) -> Any:
         held = [_held(column) for column in (data.x, data.y)]
-        return Ticks.run(self, replace(data, x=held[0], y=held[1]), noise, trials)
+        return ClockTicks.run(self, replace(data, x=held[0], y=held[1]), noise, trials)
 
 
 def _held(column: FloatArray) -> FloatArray:
@@ -147,7 +147,7 @@ def likelier_if_held(per_px: float) -> Any:
     return score
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [(Ticks, Verdict.CONSISTENT), (HeldGaze, Verdict.VIOLATED)])
+@pytest.mark.parametrize(("kind", "verdict"), [(ClockTicks, Verdict.CONSISTENT), (HeldGaze, Verdict.VIOLATED)])
 def test_a_veil_that_holds_raw_gaze_through_a_gap_is_found_out(kind: Any, verdict: Verdict) -> None:
     """ε = 1 for the window; held gaze gives it away three times. 99.9 % confidence: one false alarm in 1000 seeds."""
     stream = kind(made("clock", 1.0, 0.5, 60.0, ticks=2))

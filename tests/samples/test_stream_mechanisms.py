@@ -17,7 +17,7 @@ from gazeveil.lab import load
 from gazeveil.noise import NoiseSource, planar_laplace
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
 from gazeveil.samples import MECHANISMS, Room3D, Screen, Sphere, mechanism_from_dict
-from gazeveil.samples import _stream_kernels as places
+from gazeveil.samples import stream_kernels as places
 from gazeveil.samples.window_budget import LOSS_UNIT, spends
 
 load()  # enters Kaleido as published, which is a stream like ours

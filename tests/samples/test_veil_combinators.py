@@ -235,7 +235,7 @@ def test_no_window_meets_more_than_two_turns_whatever_the_clock_does() -> None:
 
 def test_a_rotation_hands_on_device_time_to_the_microsecond() -> None:
     """Rounding twice would make two stamps look farther apart than they are."""
-    from gazeveil.samples import _stream_kernels as places
+    from gazeveil.samples import stream_kernels as places
 
     promise: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": 60}
     member = MECHANISMS["clock"](SCREEN, **promise)

@@ -14,16 +14,15 @@ import pytest
 from gazeveil import NoiseSource, Recording, headset, screen
 from gazeveil.errors import GeometryError, InputError, OptionError, StateError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.events.ivt import VelocityThreshold
+from gazeveil.gaze.events import VelocityThreshold
 from gazeveil.gaze.recording import Eye
 from gazeveil.samples import Screen, Sphere, space_of
-from gazeveil.samples.channels import dropped_channels, veiled_channels
+from gazeveil.samples.mechanism import pack, unpack
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.mechanisms.temporal import TemporalHold
-from gazeveil.samples.output import NOWHERE, FixationsOnly, HitsOnly, processed
-from gazeveil.samples.state import pack, unpack
+from gazeveil.samples.recordings import NOWHERE, FixationsOnly, HitsOnly, dropped_channels, processed, veiled_channels
 
 PLANE = screen(1000, 500, 500, 250, 600)
 COUNT = 400

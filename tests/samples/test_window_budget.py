@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen
-from gazeveil.samples import _stream_kernels as places
-from gazeveil.samples import _window_budget_kernels as kernels
-from gazeveil.samples.window_budget import Rule, books_for, fits, spends, with_promise
+from gazeveil.samples import stream_kernels as kernels
+from gazeveil.samples import stream_kernels as places
+from gazeveil.samples.window_budget import Rule, books_for, fits, spends, with_rule
 
 SCREEN = Screen(1280, 720)
 SOUND = ["clock", "kaleido", "sparse-vector", "distribution", "absorption"]
@@ -80,16 +80,16 @@ def test_a_longer_window_sees_what_the_shorter_one_had_let_go() -> None:
     books = books_for(Rule(10, 500_000), 1000)
     for t in range(0, 3_000_000, 500_001):
         assert kernels.spend(books, t, 10)
-    longer = with_promise(books, 3_000_000, Rule(25, 2_000_000), 1000)
+    longer = with_rule(books, 3_000_000, Rule(25, 2_000_000), 1000)
     assert kernels.left(longer, 3_000_000) == min(10, 25 - 40)
 
 
 def test_tightening_is_immediate_and_loosening_waits() -> None:
     books = books_for(Rule(100, 1000), 10_000)
     kernels.spend(books, 0, 60)
-    tighter = with_promise(books, 10, Rule(50, 1000), 10_000)
+    tighter = with_rule(books, 10, Rule(50, 1000), 10_000)
     assert kernels.left(tighter.copy(), 10) == -10
-    looser = with_promise(tighter, 20, Rule(500, 1000), 10_000)
+    looser = with_rule(tighter, 20, Rule(500, 1000), 10_000)
     assert kernels.left(looser.copy(), 1020) == 50
     assert kernels.left(looser, 1021) == 500
 
@@ -97,7 +97,7 @@ def test_tightening_is_immediate_and_loosening_waits() -> None:
 def test_a_knob_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
     books = books_for(Rule(1000, 1000), 10_000)
     for turn in range(50):
-        books = with_promise(books, turn, Rule(100 + turn, 1000), 10_000)
+        books = with_rule(books, turn, Rule(100 + turn, 1000), 10_000)
         assert fits(books)
     assert kernels.left(books, 50) <= 149
     assert kernels.left(books.copy(), 50) >= 100
@@ -121,7 +121,7 @@ def test_every_closed_window_stays_within_every_rule_in_force(script: list[tuple
         now += wait
         if what == "promise":
             rule = Rule(*argument)  # type: ignore[misc]
-            books = with_promise(books, now, rule, 20_000)
+            books = with_rule(books, now, rule, 20_000)
             history.rules.append((now, rule))
         elif kernels.spend(books, now, argument):
             history.spent.append((now, argument))  # type: ignore[arg-type]

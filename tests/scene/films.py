@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.gaze.opencv import opencv
-from gazeveil.scene.pixels import Pixels
+from gazeveil.gaze.video import opencv
+from gazeveil.scene.frames import Pixels
 
 pytest.importorskip("cv2", reason="OpenCV is not installed")
 cv2 = opencv()

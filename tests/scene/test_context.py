@@ -12,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
-from gazeveil.scene.context import Reading, SceneContext
+from gazeveil.scene.context import Radii, SceneContext, SceneState, middle_of, radii, window_of
 from gazeveil.scene.film import MOST_STILLS, survey
-from gazeveil.scene.pixels import Pixels
-from gazeveil.scene.radii import Radii, radii
+from gazeveil.scene.frames import Pixels
 from gazeveil.scene.regions import Box, Regions
-from gazeveil.scene.window import middle_of, window_of
 
 LEFT, RIGHT, SMALL = Box(0.1, 0.1, 0.4, 0.4), Box(0.6, 0.6, 0.9, 0.9), Box(0.48, 0.48, 0.52, 0.52)
 
@@ -59,7 +57,7 @@ def test_the_window_grows_with_the_scene_and_is_not_known_at_the_first_look() ->
 
 def test_a_scene_without_regions_says_nothing_about_the_radius() -> None:
     reading = SceneContext(100, 100, Counting()).see(0, flat(0))
-    assert reading == Reading(0, 0, True, (), Radii(None, None), None)
+    assert reading == SceneState(0, 0, True, (), Radii(None, None), None)
 
 
 def test_boxes_that_stay_are_one_scene_and_boxes_that_go_are_another() -> None:

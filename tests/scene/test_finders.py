@@ -13,16 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError, UnknownName
-from gazeveil.gaze.predicted.backbone import is_installed
-from gazeveil.scene._detections import read_outputs
-from gazeveil.scene._shapes import densest
-from gazeveil.scene.finder import FINDERS, Finder
-from gazeveil.scene.finders.onnx import Detector
-from gazeveil.scene.pixels import Pixels
-from gazeveil.scene.radii import radii
-from gazeveil.scene.regions import MOST_REGIONS, Box, as_array, as_regions, overlaps
-from gazeveil.simulate.film import clouds, page, painted
-from gazeveil.simulate.stimulus import scene
+from gazeveil.gaze.picture_model import is_installed
+from gazeveil.scene.context import radii
+from gazeveil.scene.finders.onnx import Detector, read_outputs
+from gazeveil.scene.frames import Pixels
+from gazeveil.scene.regions import FINDERS, MOST_REGIONS, Box, Finder, as_array, as_regions, densest, overlaps
+from gazeveil.simulate.stimuli import clouds, page, painted, scene
 from tests.scene.detectors import SHARED, write_detector
 
 pytest.importorskip("cv2", reason="OpenCV is not installed")
@@ -328,7 +324,7 @@ def test_a_real_detector_finds_a_thing_in_a_frame() -> None:
 def test_a_missing_package_is_said_with_what_to_install(
     module: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from gazeveil.gaze.opencv import opencv
+    from gazeveil.gaze.video import opencv
 
     opencv.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, module, None)

@@ -19,10 +19,19 @@ import pytest
 from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError
 from gazeveil.gaze import video
 from gazeveil.scene import frames as frames_module
-from gazeveil.scene.frames import Camera, Screen, first_of, frames_of, length_of
-from gazeveil.scene.images import MOST_BYTES, decode, encode_png
-from gazeveil.scene.pixels import Pixels, cells
-from gazeveil.simulate.film import clouds
+from gazeveil.scene.frames import (
+    MOST_BYTES,
+    Camera,
+    Pixels,
+    Screen,
+    cells,
+    decode,
+    encode_png,
+    first_of,
+    frames_of,
+    length_of,
+)
+from gazeveil.simulate.stimuli import clouds
 from tests.scene.films import cv2, write
 
 

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.scene.frames import frames_of
+from gazeveil.scene.frames import Pixels, frames_of
 from gazeveil.scene.keyframes import Change, Keyframe, KeyframeDetector, KeyframeRule
-from gazeveil.scene.pixels import Pixels
-from gazeveil.simulate.film import Shot, clouds, page, painted, play
+from gazeveil.simulate.stimuli import Shot, clouds, page, painted, play
 from tests.scene.films import write
 
 WIDTH, HEIGHT = 160, 90

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
-from gazeveil.scene.radii import Radii, radii
+from gazeveil.scene.context import Radii, radii
 from gazeveil.scene.regions import MOST_REGIONS, Box, Regions, as_array, overlaps, regions_from, without_doubles
 
 edges = st.integers(0, 64).map(lambda n: n / 64)

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from gazeveil.geometry import Unit, screen
-from gazeveil.simulate import TRACKERS, Population, _kernels, scene
-from gazeveil.simulate.oculomotor import STEP_S, look
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate import TRACKERS, Population, eye_movement_kernels, scene
+from gazeveil.simulate.eye_movements import STEP_S, look
+from gazeveil.simulate.population import Purpose, generator
 
 SCREEN = TRACKERS["eyelink"].geometry
 WIDE = screen(4000, 3000, 4000, 3000, 1000)
@@ -31,14 +31,14 @@ def test_a_saccade_peaks_exactly_on_the_main_sequence(
     times = np.arange(-0.2, 0.4, step)
     middle = 0.5 * amplitude / ceiling
     near = times[(times > middle - 0.003) & (times < middle + 0.003)]
-    way = np.array([_kernels.way_done(t, amplitude, ceiling, scale, stretch) for t in near]) * amplitude
+    way = np.array([eye_movement_kernels.way_done(t, amplitude, ceiling, scale, stretch) for t in near]) * amplitude
     peak = np.diff(way).max() / step
     assert peak == pytest.approx(ceiling * (1 - np.exp(-amplitude / scale)), rel=1e-4)
 
 
 @pytest.mark.parametrize("amplitude", [0.2, 4.0, 25.0])
 def test_a_saccade_goes_all_the_way_and_never_back(amplitude: float) -> None:
-    way = np.array([_kernels.way_done(t, amplitude, 560.0, 5.0, 0.12) for t in np.arange(-0.3, 0.6, 1e-4)])
+    way = np.array([eye_movement_kernels.way_done(t, amplitude, 560.0, 5.0, 0.12) for t in np.arange(-0.3, 0.6, 1e-4)])
     assert way[0] == pytest.approx(0, abs=1e-6)
     assert way[-1] == pytest.approx(1, abs=1e-6)
     assert (np.diff(way) > -1e-12).all()
@@ -47,7 +47,7 @@ def test_a_saccade_goes_all_the_way_and_never_back(amplitude: float) -> None:
 def test_longer_saccades_brake_relatively_longer() -> None:
     def skewness(amplitude: float) -> float:
         times = np.arange(-0.2, 0.5, 1e-4)
-        speed = np.diff([_kernels.way_done(t, amplitude, 560.0, 5.0, 0.12) for t in times])
+        speed = np.diff([eye_movement_kernels.way_done(t, amplitude, 560.0, 5.0, 0.12) for t in times])
         peak = int(np.argmax(speed))
         slow = speed.max() * 0.1
         before = peak - int(np.argmax(speed > slow))
@@ -62,7 +62,7 @@ def test_recorded_true_peak_velocities_are_what_the_eye_did() -> None:
     true = look(still, scene(1, 0), SCREEN, 60, rng(1))
     speed = np.hypot(*np.diff(true.gaze, axis=0).T) / STEP_S
     checked = 0
-    for jump in true.jumps[true.jumps[:, 0] == _kernels.SACCADE]:
+    for jump in true.jumps[true.jumps[:, 0] == eye_movement_kernels.SACCADE]:
         onset, offset, peak = jump[1], jump[3], jump[9]
         measured = speed[int(onset / STEP_S) : int(offset / STEP_S) + 1].max()
         # steps of 1 ms miss a little of the peak, small saccades most
@@ -84,7 +84,7 @@ def test_fixation_durations_follow_the_persons_distribution() -> None:
     # without misses there are no quick corrections, so every rest is drawn from the person's own log-normal
     exact = replace(PERSON, saccade_gain=1.0, landing_scatter=0.0, drift_noise=0.01, fixation_s=0.3)
     true = look(exact, scene(1, 2), SCREEN, 600, rng(3))
-    big = true.jumps[true.jumps[:, 0] == _kernels.SACCADE]
+    big = true.jumps[true.jumps[:, 0] == eye_movement_kernels.SACCADE]
     rests = big[1:, 1] - big[:-1, 3]
     width = np.sqrt(np.log1p(exact.fixation_cv**2))
     middle = np.log(exact.fixation_s) - width**2 / 2
@@ -105,7 +105,7 @@ def test_someone_with_short_fixations_never_runs_out_of_them() -> None:
 def test_microsaccades_come_at_the_persons_rate_while_the_eye_rests(rate: float) -> None:
     staring = replace(PERSON, fixation_s=0.42, microsaccade_hz=rate)
     true = look(staring, scene(1, 3), SCREEN, 600, rng(5))
-    small = true.jumps[:, 0] == _kernels.MICROSACCADE
+    small = true.jumps[:, 0] == eye_movement_kernels.MICROSACCADE
     big = true.jumps[~small]
     rests = np.maximum(big[1:, 1] - big[:-1, 3] - 0.14, 0).sum()
     # gamma waits of shape 5: the count's relative standard error is about sqrt(.2 / count) < 4 %
@@ -114,7 +114,7 @@ def test_microsaccades_come_at_the_persons_rate_while_the_eye_rests(rate: float)
 
 def test_microsaccades_are_small_and_keep_clear_of_saccades() -> None:
     true = look(PERSON, scene(1, 3), SCREEN, 600, rng(6))
-    small = np.flatnonzero(true.jumps[:, 0] == _kernels.MICROSACCADE)
+    small = np.flatnonzero(true.jumps[:, 0] == eye_movement_kernels.MICROSACCADE)
     sizes = np.hypot(true.jumps[small, 4], true.jumps[small, 5])
     assert sizes.mean() == pytest.approx(PERSON.microsaccade_deg, rel=0.1)
     assert sizes.max() < 2.5
@@ -129,7 +129,7 @@ def test_drift_stays_within_the_size_of_real_drift_and_is_held_back() -> None:
         out = np.empty((1000, 2))
         ends = []
         for noise in normals:
-            _kernels.drift(noise, 1.0, feedback, out)
+            eye_movement_kernels.drift(noise, 1.0, feedback, out)
             ends.append(out[milliseconds - 1].copy())
         return float(np.std(ends)) * 60
 

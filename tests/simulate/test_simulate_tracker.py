@@ -10,8 +10,8 @@ import pytest
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.geometry import Unit, normalised
 from gazeveil.simulate import TRACKERS, Population, SimulatedStudy, Tracker, scene
-from gazeveil.simulate.oculomotor import TrueGaze, look
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.eye_movements import TrueGaze, look
+from gazeveil.simulate.population import Purpose, generator
 
 PERSON = replace(Population(1).observer(0), precision_factor=1.0, accuracy_factor=1.0, loss_factor=1.0)
 NAMES = TRACKERS.names()

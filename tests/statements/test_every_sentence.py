@@ -26,7 +26,7 @@ from gazeveil.release.plan import Plan
 from gazeveil.release.release import Release
 from gazeveil.release.study import Participants, Study
 from gazeveil.samples.identification import table
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import Screen, Sphere
 from gazeveil.samples.stream import StreamMechanism
 from tests.release import test_aggregate_products as aggregate

@@ -25,7 +25,7 @@ from gazeveil.privacy.calibration import gaussian_delta, gaussian_sigma
 from gazeveil.privacy.guarantee import PureDP, ZeroConcentratedDP
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.statement import statement
-from gazeveil.samples import _sphere_kernels as sphere
+from gazeveil.samples import stream_kernels as sphere
 from gazeveil.samples.identification import table
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Screen, Sphere

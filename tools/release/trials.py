@@ -108,7 +108,7 @@ def picture() -> str:
     """Predict gaze from pixels."""
     import numpy as np
 
-    from gazeveil.gaze.predicted.readout import content_of
+    from gazeveil.gaze.picture_model import content_of
 
     pixels = np.zeros((120, 160, 3), dtype=np.uint8)
     pixels[40:60, 100:130] = 255

@@ -3,7 +3,7 @@
 """Sums over observers: what an engine is, how every engine adds up exactly, and fixations that count by duration.
 
 A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. It also
-brings whole recordings to a function (`gazeveil.gaze.mapping`). Nothing else in the code knows whether that happens on
+brings whole recordings to a function (`gazeveil.gaze.corpus`). Nothing else in the code knows whether that happens on
 one machine or on a cluster: the answers are the same.
 
 So every kernel that counts rows weighs fixations by their durations, and keeps its bounds as it is: a kernel's
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from gazeveil.arrays import BoolArray, FloatArray, IntArray, Tell, silent
 from gazeveil.errors import GeometryError, InputError, InternalError
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import guarded
-from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.mapping import Answer, MapsRecordings
+from gazeveil.gaze.corpus import Answer, Corpus, MapsRecordings, Part
 from gazeveil.gaze.recording import Recording
+from gazeveil.gaze.schema import guarded
 from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
 

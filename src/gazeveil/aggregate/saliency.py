@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a picture draws the gaze, from its pixels alone.
 
-With the extra ``picture`` installed a small model of ours says it (`gazeveil.gaze.predicted`). Without it there is
+With the extra ``picture`` installed a small model of ours says it (`gazeveil.gaze.picture_model`). Without it there is
 what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of lightness and of
 two opponent colours, at two scales. A map of the user's own can take their place. The picture is public and no gaze is
 looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.map_prior` offers it as some models among
@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.grid import Grid, render
 from gazeveil.arrays import FloatArray, one_thread
 from gazeveil.errors import InputError
-from gazeveil.gaze.predicted.backbone import is_installed
-from gazeveil.gaze.predicted.readout import content_of, readout_digest
+from gazeveil.gaze.picture_model import content_of, is_installed, readout_digest
 
 PREDICTED = "picture model 1"
 SPECTRAL = "spectral residual"

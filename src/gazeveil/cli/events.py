@@ -149,11 +149,11 @@ def _write(tables: list[pl.DataFrame], out: Path) -> None:
     import polars as pl
 
     from gazeveil.gaze import schema
-    from gazeveil.gaze._parquet import telling_os_errors
+    from gazeveil.gaze.schema import os_errors_explained
 
     empty = pl.DataFrame(schema=schema.keyed(schema.EVENTS))
     table = pl.concat([empty, *tables])
-    with replacing(out) as temporary, telling_os_errors():
+    with replacing(out) as temporary, os_errors_explained():
         if out.suffix == ".csv":
             table.write_csv(temporary)
         else:

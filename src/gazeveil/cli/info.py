@@ -37,9 +37,7 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show contents, data quality and oddities of gaze files; for the holder of the data only."""
-    from gazeveil.gaze.grades import badness, tally
-    from gazeveil.gaze.overview import Overview
-    from gazeveil.gaze.quality import Inspector
+    from gazeveil.gaze.quality import Inspector, Overview, badness, tally
 
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
@@ -99,7 +97,7 @@ def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
 
 
 def _told(quality: Quality) -> dict[str, Any]:
-    from gazeveil.gaze.grades import grades, oddities, overall
+    from gazeveil.gaze.quality import grades, oddities, overall
 
     return {
         **quality.to_dict(),
@@ -111,7 +109,7 @@ def _told(quality: Quality) -> dict[str, Any]:
 
 def _print_quality(found: Sequence[Quality]) -> None:
     """Print the recordings by measures, the worst first, and a line for everything odd."""
-    from gazeveil.gaze.grades import MEASURES, badness, oddities, overall
+    from gazeveil.gaze.quality import MEASURES, badness, oddities, overall
 
     worst = sorted(found, key=badness, reverse=True)
     many = f"the worst {_MOST_ROWS} of {len(found):,}" if len(found) > _MOST_ROWS else "the worst first"
@@ -128,8 +126,8 @@ def _print_quality(found: Sequence[Quality]) -> None:
 
 
 def _draw(path: Path, found: Sequence[Quality], traces: dict[Key, Trace]) -> None:
-    from gazeveil.gaze.grades import badness
-    from gazeveil.gaze.quality_plot import quality_picture
+    from gazeveil.gaze.plots import quality_picture
+    from gazeveil.gaze.quality import badness
 
     of = {quality.key: quality for quality in found}
     ranked = dict(sorted(traces.items(), key=lambda item: badness(of[item[0]]), reverse=True))

@@ -146,7 +146,7 @@ class Described:
     def guarantee(self) -> Guarantee:
         """Return the guarantee that the options describe."""
         from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, ZeroConcentratedDP
-        from gazeveil.samples.length import Length
+        from gazeveil.samples.space import Length
 
         ground: dict[str, Any] = {
             "unit": Observer() if self.unit is Unit.OBSERVER else OneRecording(),

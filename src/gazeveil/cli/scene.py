@@ -44,9 +44,9 @@ def scene(
     """
     from gazeveil.scene.context import SceneContext
     from gazeveil.scene.film import survey
-    from gazeveil.scene.finder import FINDERS
     from gazeveil.scene.frames import first_of, frames_of, length_of
     from gazeveil.scene.keyframes import KeyframeDetector
+    from gazeveil.scene.regions import FINDERS
 
     if model is not None and finder == "image":
         finder = "onnx"
@@ -57,7 +57,7 @@ def scene(
     with progress("looking at frames", quiet=as_json) as tell:
         film = survey(frames, context, seconds=length_of(video), tell=tell)
     if plot is not None:
-        from gazeveil.scene.sheet import contact_sheet
+        from gazeveil.scene.film import contact_sheet
 
         contact_sheet(film, width, height, unit).save(plot)
     if as_json:

@@ -52,7 +52,7 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a study: simulated participants look at scenes."""
-    from gazeveil.gaze.corpus_writer import chunk_of
+    from gazeveil.gaze.corpus import chunk_of
     from gazeveil.gaze.formats.base import writer_of
     from gazeveil.simulate.reading import GLASSES, ReadingStudy
     from gazeveil.simulate.study import SimulatedStudy

@@ -154,7 +154,7 @@ async def _run(policy: Policy, seconds: float | None) -> int:
 
 
 def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometry:
-    from gazeveil.gaze.usual import usual
+    from gazeveil.gaze.conventions import with_usual_screen
     from gazeveil.geometry import headset, screen
 
     if text == "headset":
@@ -164,7 +164,7 @@ def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometr
     across, times, down = text.partition("x")
     if not (times and across.isdigit() and down.isdigit() and 0 < int(across) < 10**5 and 0 < int(down) < 10**5):
         raise OptionError(f"--screen must be WIDTHxHEIGHT or headset, not {text!r}", hint="for example 1920x1080")
-    return usual(screen(int(across), int(down), *pair(size_mm, "--size-mm", "530x300"), distance_mm))
+    return with_usual_screen(screen(int(across), int(down), *pair(size_mm, "--size-mm", "530x300"), distance_mm))
 
 
 def _address(text: str | None, port: int) -> Address:

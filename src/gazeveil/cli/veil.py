@@ -19,8 +19,7 @@ from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
     from gazeveil.release.release import Release
-    from gazeveil.samples.channels import Eyes
-    from gazeveil.samples.recordings import VeiledRecordings
+    from gazeveil.samples.recordings import Eyes, VeiledRecordings
 
 app = command_app()
 
@@ -67,7 +66,7 @@ def veil(
     Every sample gets a noisy (veiled) point, every other channel is dropped.
     """
     from gazeveil.release.source import GazeFiles, InMemory
-    from gazeveil.samples.recipe import read_recipe
+    from gazeveil.samples.recipes import read_recipe
     from gazeveil.samples.recordings import VeiledRecordings
 
     given = {"epsilon": epsilon, "window": window, "radius": radius}
@@ -101,8 +100,7 @@ def veil(
 
 def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, str]) -> dict[str, object]:
     """Return the parameters as their types; what can be refused without gaze is refused now."""
-    from gazeveil.samples.presets import find_preset
-    from gazeveil.samples.recipe import parameters
+    from gazeveil.samples.recipes import find_preset, parameters
 
     if mechanism is not None and preset is None:
         return parameters(mechanism, texts)

@@ -36,10 +36,9 @@ from gazeveil.aggregate.engine import (
 from gazeveil.arrays import IntArray, Tell, silent
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import guarded
-from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.mapping import Answer
+from gazeveil.gaze.corpus import Answer, Corpus, Part
 from gazeveil.gaze.recording import Recording
+from gazeveil.gaze.schema import guarded
 
 SMALL_KERNEL = 1 << 16
 SMALL_BATCH_ROWS, BATCH_ROWS = 1 << 20, 1 << 22

@@ -55,10 +55,9 @@ from gazeveil.aggregate.engine import (
 from gazeveil.arrays import IntArray, Tell, silent
 from gazeveil.errors import EngineError, InputError, OptionError, needing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import TableLabel
-from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.mapping import Answer
+from gazeveil.gaze.corpus import Answer, Corpus, Part
 from gazeveil.gaze.recording import Recording
+from gazeveil.gaze.schema import TableLabel
 from gazeveil.geometry import Geometry
 
 if TYPE_CHECKING:

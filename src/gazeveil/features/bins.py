@@ -27,8 +27,7 @@ from gazeveil.features.extraction import Extracted, as_table, of_corpus, plane_o
 from gazeveil.features.feature_list import PUPIL_MM
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import BINS, FeatureTable, Info
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.gaze.corpus import Corpus, MapsRecordings
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
 

@@ -26,7 +26,7 @@ from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import FIXED, METADATA_KEY, ROWS, FeatureTable, Info
 from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import is_corpus
-from gazeveil.gaze.frames import as_polars, is_frame
+from gazeveil.gaze.reading import as_polars, is_frame
 
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".parquet")
 _LIKE_OURS: Final = " (feature)"

@@ -27,10 +27,8 @@ from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.feature_list import LONGEST_WORD, NAMES, SYMBOLS
 from gazeveil.features.table import FIXED, WINDOWS, FeatureTable, Info
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.events.blinks import LONGEST, SHORTEST
-from gazeveil.gaze.events.speed import MAX_STEP, WINDOW
-from gazeveil.gaze.mapping import MapsRecordings, OneByOne
+from gazeveil.gaze.corpus import Corpus, MapsRecordings, OneByOne
+from gazeveil.gaze.events import LONGEST, MAX_STEP, SHORTEST, WINDOW
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.geometry import Unit
 

@@ -29,8 +29,8 @@ from gazeveil.errors import FileFormatError, InputError
 from gazeveil.features.ranges import Ranges
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import guarded, telling_os_errors
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.schema import guarded, os_errors_explained
 
 VERSION: Final = 1
 METADATA_KEY: Final = "gazeveil-features"
@@ -199,7 +199,7 @@ class FeatureTable:
         """
         path = Path(path)
         label = json.dumps({"version": VERSION, **asdict(self.info), "settings": dict(self.info.settings)})
-        with replacing(path, overwrite=overwrite) as temporary, telling_os_errors():
+        with replacing(path, overwrite=overwrite) as temporary, os_errors_explained():
             self.rows.write_parquet(temporary, metadata={METADATA_KEY: label})
         return path
 

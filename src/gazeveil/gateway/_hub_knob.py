@@ -11,9 +11,8 @@ from gazeveil.exact import Number, above_zero
 from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.samples.length import as_written
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.space import Space
+from gazeveil.samples.space import Space, as_written
 
 AS_WRITTEN = "policy"
 """Sets the privacy level back to what the policy says."""

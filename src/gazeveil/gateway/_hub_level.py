@@ -13,7 +13,7 @@ from gazeveil.gateway.policy import AppSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS, Output
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF
 from gazeveil.samples.identification import table
-from gazeveil.samples.mechanism import KNOB, SampleMechanism
+from gazeveil.samples.mechanism import PRIVACY_LEVEL, SampleMechanism
 from gazeveil.samples.space import Space
 
 
@@ -105,7 +105,7 @@ def _presets(names: tuple[str, ...], written: SampleMechanism, space: Space) -> 
 
 def numbers_of(veil: SampleMechanism) -> dict[str, float | None]:
     """Return a veil's privacy level in plain numbers; None for those that it does not have."""
-    epsilon, window, radius = (_plain(veil.knob.get(name)) for name in KNOB)
+    epsilon, window, radius = (_plain(veil.knob.get(name)) for name in PRIVACY_LEVEL)
     return {"epsilon": epsilon, "window_s": window, "radius": radius}
 
 

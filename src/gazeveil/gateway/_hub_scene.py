@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from gazeveil.exact import decimal_up
 from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.presets import find_preset
+from gazeveil.samples.recipes import find_preset
 
 SETTLE_S = 5.0
 """A smaller value must have been enough for so long, and for a window, before a veil is lowered to it."""

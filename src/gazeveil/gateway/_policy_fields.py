@@ -12,7 +12,7 @@ from gazeveil.gateway.fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNI
 from gazeveil.gateway.policy import MOUSE
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.sample import BESIDE
-from gazeveil.gaze.directions import AXES, FRAMES
+from gazeveil.gaze.conventions import AXES, FRAMES
 from gazeveil.geometry import Geometry
 from gazeveil.samples.space import FULL_TURN
 from gazeveil.toml_table import Table, told

@@ -38,10 +38,9 @@ from gazeveil.gateway.sample import BESIDE
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.geometry import Geometry, Unit, headset, screen
-from gazeveil.samples.length import Length, as_written, check_unit
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.presets import PRESETS
-from gazeveil.samples.recipe import from_recipe, read_recipe
+from gazeveil.samples.recipes import PRESETS, from_recipe, read_recipe
+from gazeveil.samples.space import Length, as_written, check_unit
 from gazeveil.toml_table import File, Table, lines_of, tables, told
 
 VERSION = 1

@@ -149,7 +149,7 @@ def _gaze_dependent(scene: Table, source: str) -> bool:
 
 
 def _finder(scene: Table) -> str:
-    from gazeveil.scene.finder import FINDERS  # noqa: PLC0415  (only where there is a scene)
+    from gazeveil.scene.regions import FINDERS  # noqa: PLC0415  (only where there is a scene)
 
     name: str = scene.text("finder", "image")
     if name not in FINDERS.names():

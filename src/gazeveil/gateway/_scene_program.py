@@ -25,13 +25,10 @@ from typing import IO, Any, Final
 import numpy as np
 
 from gazeveil.errors import GazeveilError
-from gazeveil.scene.context import Reading, SceneContext
-from gazeveil.scene.finder import FINDERS, Finder
-from gazeveil.scene.frames import Camera, Screen, frames_of
-from gazeveil.scene.images import decode, encode_png
+from gazeveil.scene.context import SceneContext, SceneState
+from gazeveil.scene.frames import Camera, Pixels, Screen, decode, encode_png, frames_of
 from gazeveil.scene.keyframes import KeyframeDetector
-from gazeveil.scene.pixels import Pixels
-from gazeveil.scene.regions import Regions, regions_from
+from gazeveil.scene.regions import FINDERS, Finder, Regions, regions_from
 
 HEAD: Final = struct.Struct(">II")
 """How long a message's text and its bytes are."""
@@ -111,7 +108,7 @@ class _Looker:
         self._finding = time.perf_counter() - began
         return found
 
-    def _tell(self, at: float, reading: Reading, data: bytes, took: dict[str, float]) -> None:
+    def _tell(self, at: float, reading: SceneState, data: bytes, took: dict[str, float]) -> None:
         boxes = np.array(reading.regions[:_MOST_SHOWN]).reshape(-1, 4) * self._share + self._place
         self.say(
             data,

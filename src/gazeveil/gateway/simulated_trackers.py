@@ -18,8 +18,8 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gaze.conventions import with_usual_screen
 from gazeveil.gaze.recording import Recording
-from gazeveil.gaze.usual import usual
 from gazeveil.geometry import Geometry, Unit
 
 Moment = tuple[float, list[RawSample]]
@@ -66,7 +66,7 @@ def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> It
 
     kind = "headset" if geometry.unit is Unit.DEGREE else "remote"
     tracker = replace(TRACKERS[kind], rate_hz=rate_hz)
-    plane = geometry if geometry.knows_degrees else usual(geometry)
+    plane = geometry if geometry.knows_degrees else with_usual_screen(geometry)
     stream = GazeStream(Population(seed).observer(0), scene(seed, 0), tracker, seed=seed, geometry=plane)
     for block in stream.blocks(_BLOCK_S):
         yield from map(RawSample, block.t.tolist(), block.x.tolist(), block.y.tolist())

@@ -22,17 +22,15 @@ from gazeveil.errors import OptionError
 from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, EyeGeometry, Pointing, Veiled, _fixation, _hit, _sample
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.events.base import DETECTORS
+from gazeveil.gaze.events import DETECTORS
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.checks import as_samples
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, fails_closed, mechanism_from_dict
+from gazeveil.samples.mechanism import Arrays, Faults, SampleMechanism, Veil, fails_closed, mechanism_from_dict
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead, EyeAndHeadVeil
-from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import from_recipe, with_lengths
+from gazeveil.samples.recipes import find_preset, from_recipe, with_lengths
 from gazeveil.samples.space import Space, wrapped
-from gazeveil.samples.state import Arrays
+from gazeveil.samples.veils import as_samples
 
 OFF = "off"
 EDGES = ("clamp", "reflect", "leave")

@@ -1,25 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How good the data of each recording are, measured chunk by chunk in bounded memory. As private as the data.
+"""What gaze files hold and how good the data are: counts, measures of quality, and their grades.
+
+Everything is counted chunk by chunk in bounded memory. The numbers are as private as the data.
 
 Precision is measured where gaze rests: tracked gaze is cut into windows of `WINDOW_S`, the half of them in which gaze
 moves least from its first to its second half counts, and the median over these is the recording's.
+
+The limits are conventions, not a standard; docs/reference/corpus.md says where each comes from.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from gazeveil.arrays import BoolArray, FloatArray
+from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.recording import Key
-from gazeveil.gaze.sentinels import (
+from gazeveil.gaze.recording import Key, measured_rate
+from gazeveil.gaze.validity import (
     LEAST_SHARE,
     LEAST_TIMES,
     Point,
@@ -31,6 +36,90 @@ from gazeveil.gaze.sentinels import (
     visible,
 )
 from gazeveil.geometry import Geometry, Unit
+
+
+@dataclass(slots=True)
+class Overview:
+    """Counts over recordings; all numbers are of the raw data, so an overview is as private as the data."""
+
+    spans: dict[Key, tuple[float, float]] = field(default_factory=dict)
+    samples: int = 0
+    tracked_samples: int = 0
+    channels: dict[str, None] = field(default_factory=dict)
+    geometries: dict[str, None] = field(default_factory=dict)
+    rates: dict[Key, float] = field(default_factory=dict)
+    events: Counter[str] = field(default_factory=Counter)
+    fixations: int = 0
+    lasted: list[float] = field(default_factory=list)
+
+    @staticmethod
+    def of(chunks: Iterable[Chunk]) -> Overview:
+        """Count what the chunks hold."""
+        overview = Overview()
+        for chunk in chunks:
+            overview.add(chunk)
+        return overview
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one chunk more."""
+        self.samples += len(chunk.samples)
+        self.tracked_samples += int(chunk.samples["valid"].sum() or 0)
+        self.channels |= dict.fromkeys(name for name in chunk.samples.columns if name not in {"t", "valid"})
+        self.geometries[str(chunk.geometry)] = None
+        if len(chunk.events):
+            counts = chunk.events["kind"].value_counts(sort=True)
+            self.events.update(dict(counts.iter_rows()))
+        times = chunk.samples["t"].cast(pl.Float64).to_numpy()
+        ends = times
+        if schema.DURATION in chunk.samples.columns:
+            durations = chunk.samples[schema.DURATION].cast(pl.Float64).to_numpy()
+            self.fixations += len(durations)
+            self.lasted += durations[np.isfinite(durations)].tolist()
+            ends = times + np.nan_to_num(durations, nan=0.0, posinf=0.0, neginf=0.0)
+        times, ends = times[np.isfinite(times)], ends[np.isfinite(ends)]
+        if not times.size:
+            self.spans.setdefault(chunk.key, (np.nan, np.nan))
+            return
+        first, last = self.spans.get(chunk.key, (np.inf, -np.inf))
+        self.spans[chunk.key] = (float(np.fmin(first, times.min())), float(np.fmax(last, ends.max())))
+        if chunk.key not in self.rates and schema.DURATION not in chunk.samples.columns:
+            rate = chunk.rate_hz or measured_rate(times)
+            if np.isfinite(rate):
+                self.rates[chunk.key] = rate
+
+    @property
+    def seconds(self) -> float:
+        """Gaze time over all recordings."""
+        return float(sum(last - first for first, last in self.spans.values() if last >= first))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the counts as plain values."""
+        return {
+            "recordings": len(self.spans),
+            "observers": sorted({key.observer for key in self.spans}),
+            "stimuli": sorted({key.stimulus for key in self.spans}),
+            "sessions": sorted({key.session for key in self.spans}),
+            "samples": self.samples,
+            "seconds": self.seconds,
+            "rates_hz": sorted({float(f"{rate:.4g}") for rate in self.rates.values()}),
+            "tracked": self.tracked_samples / self.samples if self.samples else None,
+            "channels": list(self.channels),
+            "geometries": list(self.geometries),
+            "events": dict(self.events),
+            "fixations": self.fixations,
+            "fixation_ms": self._fixation_ms(),
+        }
+
+    def _fixation_ms(self) -> dict[str, float] | None:
+        """Return how long the fixations of lists lasted; None if no list says it."""
+        if not self.lasted:
+            return None
+        low, middle, high = np.quantile(self.lasted, (0.05, 0.5, 0.95)) * 1000
+        return {"median": float(middle), "low": float(low), "high": float(high), "total_s": float(sum(self.lasted))}
+
+
+# --- How good the data of each recording are, measured chunk by chunk in bounded memory. As private as the data.
+
 
 WINDOW_S: Final = 0.1
 WINDOW_SAMPLES: Final = 5
@@ -435,3 +524,147 @@ def _trace(chunk: Chunk) -> Trace:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+# --- Good, fair or poor: what the measures of data quality are worth, and what is odd about a recording in a line each.
+
+
+Grade = Literal["good", "fair", "poor"]
+RATE: Final = 0.05
+"""How far the measured rate may be from the stated one."""
+
+GRADES: Final[tuple[Grade, ...]] = ("good", "fair", "poor")
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %" if 0.0005 <= value < 0.0995 else f"{100 * value:.0f} %"
+
+
+def _seconds(value: float) -> str:
+    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure of quality and its limits.
+
+    Attributes:
+        name: Its field in `Quality`.
+        title: What it is called in tables.
+        good: It is good up to this value.
+        fair: It is fair up to this one, and poor above.
+        words: How a value is written.
+    """
+
+    name: str
+    title: str
+    good: float
+    fair: float
+    words: Callable[[float], str] = _percent
+
+    def value(self, quality: Quality) -> float | None:
+        """Return the measure of a recording; None where it cannot be stated."""
+        found: float | None = getattr(quality, self.name)
+        return found
+
+    def grade(self, quality: Quality) -> Grade | None:
+        """Return the grade; None where there is none to give."""
+        value = self.value(quality)
+        if value is None or (self.name in {"rms", "std"} and quality.unit != "deg"):
+            return None
+        return "good" if value <= self.good else "fair" if value <= self.fair else "poor"
+
+    def told(self, quality: Quality) -> str:
+        """Return the value in words."""
+        value = self.value(quality)
+        if value is None:
+            return "–"
+        return f"{value:.3g} {quality.unit}" if self.name in {"rms", "std"} else self.words(value)
+
+
+MEASURES: Final = (
+    Measure("loss", "loss", 0.10, 0.25),
+    Measure("rms", "RMS-S2S", 0.1, 0.3),
+    Measure("std", "STD", 0.3, 1.0),
+    Measure("jitter", "jitter", 0.05, 0.20),
+    Measure("dropped", "dropped", 0.01, 0.05),
+    Measure("longest_gap", "longest gap", 0.5, 2.0, _seconds),
+    Measure("outside", "outside", 0.01, 0.05),
+    Measure("sentinel", "sentinels", 0.0, 0.01),
+    Measure("flat", "flat lines", 0.01, 0.05),
+)
+"""The measures that are graded, in the order of tables."""
+
+
+def grades(quality: Quality) -> dict[str, Grade | None]:
+    """Return the grade of every measure of a recording."""
+    return {measure.name: measure.grade(quality) for measure in MEASURES}
+
+
+def overall(quality: Quality) -> Grade:
+    """Return the worst grade of a recording; one without gaze is poor."""
+    if not quality.samples or quality.loss == 1.0:
+        return "poor"
+    return max((grade for grade in grades(quality).values() if grade), key=GRADES.index, default="poor")
+
+
+def badness(quality: Quality) -> float:
+    """Return how bad a recording is, for sorting: poor measures first, then fair ones, then loss."""
+    found = list(grades(quality).values())
+    nothing = not quality.samples or quality.loss == 1.0
+    return 100.0 * nothing + 10.0 * found.count("poor") + found.count("fair") + (quality.loss or 0.0)
+
+
+def oddities(quality: Quality) -> list[str]:
+    """Say what is odd about a recording, one sentence each."""
+    if not quality.samples:
+        return ["there are no samples"]
+    if quality.loss == 1.0:
+        return ["no sample has gaze"]
+    return [*_odd_places(quality), *_odd_times(quality)]
+
+
+def _odd_places(quality: Quality) -> Iterator[str]:
+    given = grades(quality)
+    if given["loss"] == "poor":
+        yield f"{_percent(quality.loss or 0)} of samples have no gaze"
+    for sentinel, count in quality.sentinels.items():
+        share = _percent(count / max(quality.samples * (1 - (quality.loss or 0)), 1))
+        where = f"exactly ({sentinel.replace(',', ', ')})" if "," in sentinel else f"the number {sentinel}"
+        yield f"{count:,} samples ({share} of gaze) are at {where}, as if lost: is it? then say --sentinel {sentinel}"
+    if given["outside"] == "poor":
+        yield f"{_percent(quality.outside or 0)} of gaze is outside the screen: is the screen's size right?"
+    if given["flat"] == "poor":
+        share, longest = _percent(quality.flat or 0), _seconds(quality.longest_flat)
+        yield f"{share} of gaze stands perfectly still, up to {longest}: filled in, or a tracker that stalled?"
+    if "poor" in {given["rms"], given["std"]}:
+        yield f"gaze at rest is noisy: RMS-S2S {quality.rms:.2g} deg, STD {quality.std:.2g} deg"
+
+
+def _odd_times(quality: Quality) -> Iterator[str]:
+    given = grades(quality)
+    if given["jitter"] == "poor":
+        yield f"the steps of time vary by {quality.jitter_ms:.2g} ms ({_percent(quality.jitter or 0)} of a step)"
+    if given["dropped"] == "poor":
+        yield f"{_percent(quality.dropped or 0)} of samples were dropped"
+    if given["longest_gap"] == "poor":
+        longest = _seconds(quality.longest_gap)
+        yield f"gaze is missing for up to {longest}; gaps over {_seconds(GAP_S)}: {quality.gaps:,}"
+    if quality.pauses:
+        yield f"nothing was recorded for more than a second, {_times(quality.pauses)}"
+    if quality.backwards:
+        yield f"time goes back, {_times(quality.backwards)}"
+    if quality.repeated:
+        yield f"time stands still, {_times(quality.repeated)}"
+    if quality.stated_hz and quality.rate_hz and abs(quality.rate_hz / quality.stated_hz - 1) > RATE:
+        yield f"{quality.stated_hz:g} Hz are stated, the times say {quality.rate_hz:.4g} Hz"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def tally(found: Sequence[Quality]) -> dict[Grade, int]:
+    """Return how many recordings have which grade."""
+    given = [overall(quality) for quality in found]
+    return {grade: given.count(grade) for grade in GRADES}

@@ -8,15 +8,34 @@ A file's times are its own, whatever its frame rate is and even if that varies. 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.errors import FileFormatError, InputError
-from gazeveil.gaze.opencv import opencv
+from gazeveil.errors import FileFormatError, InputError, needing
+
+
+@cache
+def opencv(purpose: str = "looking at frames") -> Any:
+    """Return the module cv2; it prints nothing of its own, since what it has to say goes into our errors.
+
+    Raises:
+        MissingExtra: If it is not installed.
+    """
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+    with needing("opencv-python-headless", "scene", purpose):
+        import cv2  # noqa: PLC0415
+    return cv2
+
+
+# --- Videos that were shown: their frames, decoded by OpenCV, which is imported on use.
+
 
 MOST_PIXELS = 40_000_000
 """A frame of 8K has 33 million. Larger ones are refused before they are decoded, so that memory is bounded."""

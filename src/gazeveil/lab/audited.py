@@ -29,7 +29,7 @@ from gazeveil.privacy.audit.events import Outputs
 from gazeveil.privacy.audit.subject import Subject, auditable, observer_pairs
 from gazeveil.privacy.calibration import LiuNoise, gaussian_delta, gaussian_epsilon
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP
-from gazeveil.samples._stream_audits import RATE, Tested, made, pairs_of
+from gazeveil.samples.stream_audits import RATE, Tested, made, pairs_of
 
 load()
 

@@ -27,8 +27,8 @@ import polars as pl
 
 from gazeveil.errors import PrivacyError
 from gazeveil.features.table import FeatureTable
-from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.schema import guarded
 from gazeveil.geometry import Geometry
 from gazeveil.release.conforming import UNREADABLE, are_as_declared, columns_of, conforming, name_of, readable
 from gazeveil.release.study import Study, spelt

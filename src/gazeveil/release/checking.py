@@ -20,7 +20,7 @@ from gazeveil.display import a_few, html_table
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.recording import Key
-from gazeveil.gaze.sentinels import is_known
+from gazeveil.gaze.validity import is_known
 from gazeveil.geometry import Geometry
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.conforming import are_as_declared, columns_of, name_of

@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.schema import guarded
 from gazeveil.release.study import Study
 
 _LABELS = dict.fromkeys(schema.KEYS, pl.String)

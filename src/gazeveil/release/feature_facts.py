@@ -27,8 +27,7 @@ from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.plan import Data
 from gazeveil.release.source import source_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
-from gazeveil.samples.length import as_written
-from gazeveil.samples.space import Screen, Sphere
+from gazeveil.samples.space import Screen, Sphere, as_written
 
 
 def is_table(source: Data) -> bool:

@@ -14,11 +14,11 @@ import polars as pl
 from gazeveil.aggregate.engine import LONGEST_S
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
 from gazeveil.gaze.recording import Key
-from gazeveil.gaze.sentinels import most_common_point, visible
-from gazeveil.gaze.sentinels import outside as outside_of
+from gazeveil.gaze.schema import guarded
+from gazeveil.gaze.validity import most_common_point, visible
+from gazeveil.gaze.validity import outside as outside_of
 from gazeveil.geometry import Geometry
 
 

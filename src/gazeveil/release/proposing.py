@@ -22,10 +22,9 @@ import polars as pl
 from gazeveil.arrays import Tell, silent
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import guarded
-from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.lists import stated_in
+from gazeveil.gaze.corpus import Corpus, Part, stated_in
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.schema import guarded
 from gazeveil.geometry import Geometry
 from gazeveil.release.manifest import LONGEST_STIMULUS, declared_file, with_whole_paths
 from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Screens of unknown size: where a product needs degrees and nobody declared them, the usual screen is assumed.
 
-What is declared is used where it is enough. The assumption is a constant (`gazeveil.gaze.usual`); it is stated among
-the public facts of a release, and no recording is looked at.
+What is declared is used where it is enough. The assumption is a constant (`gazeveil.gaze.conventions`); it is stated
+among the public facts of a release, and no recording is looked at.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from gazeveil.errors import GazeveilError
-from gazeveil.gaze.usual import assumed_fields, usual
+from gazeveil.gaze.conventions import assumed_fields, with_usual_screen
 from gazeveil.geometry import Geometry
 from gazeveil.release.study import Stimulus, Study
 
@@ -40,7 +40,7 @@ def _usable(screen: Geometry, use: Callable[[Geometry], object]) -> Geometry:
     try:
         use(screen)
     except GazeveilError:
-        if (assumed := usual(screen)) == screen:
+        if (assumed := with_usual_screen(screen)) == screen:
             raise
         try:
             use(assumed)

@@ -15,12 +15,10 @@ import polars as pl
 
 from gazeveil.arrays import Tell, silent
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, is_corpus
-from gazeveil.gaze.corpus_writer import partition, writing_corpus
+from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, Spool, SpooledCorpus, is_corpus, partition, writing_corpus
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Key
-from gazeveil.gaze.spool import Spool, SpooledCorpus
 from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.study import spelt
 

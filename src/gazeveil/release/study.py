@@ -20,9 +20,8 @@ from gazeveil.display import a_few, brief, html_table
 from gazeveil.errors import GeometryError, InputError, OptionError
 from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.features.external_tables import ForeignFeatures
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.lists import STATED, stated_in
-from gazeveil.gaze.usual import assumption
+from gazeveil.gaze.conventions import assumption
+from gazeveil.gaze.corpus import STATED, Corpus, stated_in
 from gazeveil.geometry import Geometry
 from gazeveil.privacy.protection import Neighbours
 

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.files import replacing
-from gazeveil.samples.mechanism import KNOB, SampleMechanism, mechanism_from_dict
+from gazeveil.samples.mechanism import PRIVACY_LEVEL, SampleMechanism, mechanism_from_dict
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.stream import StreamMechanism
@@ -162,7 +162,7 @@ class Identification:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class IdentificationTable:
     """All measurements, and the table's version, which grows with every change."""
 
     version: int
@@ -201,10 +201,10 @@ class Table:
         """Return what is known about the weakest of some veils."""
         return max((self.look_up(each, rate_hz) for each in mechanisms), key=lambda found: found.row.rate)
 
-    def with_rows(self, rows: Iterable[Measured]) -> Table:
+    def with_rows(self, rows: Iterable[Measured]) -> IdentificationTable:
         """Return the table's next version; a row replaces an older one that was measured in the same way."""
         kept = {_key(row): row for row in (*self.rows, *rows)}
-        return Table(self.version + 1, tuple(sorted(kept.values(), key=_key)))
+        return IdentificationTable(self.version + 1, tuple(sorted(kept.values(), key=_key)))
 
     def save(self, path: Path) -> None:
         """Write the table, one row a line."""
@@ -224,12 +224,12 @@ def _mechanism(recipe: str) -> SampleMechanism:
 
 
 @cache
-def table() -> Table:
+def table() -> IdentificationTable:
     """Return the packaged table."""
     return read_table(PACKAGED)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> IdentificationTable:
     """Return a table from its file.
 
     Raises:
@@ -239,7 +239,7 @@ def read_table(path: Path) -> Table:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values["format"] != _FORMAT:
             raise ValueError(f"format {values['format']!r}")
-        return Table(int(values["version"]), tuple(_row(row) for row in values["rows"]))
+        return IdentificationTable(int(values["version"]), tuple(_row(row) for row in values["rows"]))
     except (OSError, ValueError, KeyError, TypeError, GazeveilError) as error:
         raise FileFormatError(path, expected="a table of identification", found=str(error)) from None
 
@@ -324,7 +324,7 @@ def _numbers(mechanism: SampleMechanism) -> tuple[float, ...]:
 
 def _rest(mechanism: SampleMechanism) -> dict[str, Any]:
     """Return all else that a mechanism is, which must be the same."""
-    level = KNOB if isinstance(mechanism, StreamMechanism) else (_LESS_IS_WEAKER.get(mechanism.name, ""),)
+    level = PRIVACY_LEVEL if isinstance(mechanism, StreamMechanism) else (_LESS_IS_WEAKER.get(mechanism.name, ""),)
     return {name: value for name, value in mechanism.to_dict().items() if name not in ("space", *level)}
 
 

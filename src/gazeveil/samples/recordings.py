@@ -1,6 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole recordings behind a veil: one veil and one noise for each recording, wherever it is computed."""
+"""Whole recordings behind a mechanism: one veil and one noise each, and what becomes of every channel.
+
+Every channel is veiled or dropped, never passed through unseen (erratum K9). The output is processed before an app gets
+it (the noisy gaze processor of Kaleido 2021; erratum K10).
+
+===========================  =============================================================================
+channel                      in a veiled recording
+===========================  =============================================================================
+``t``                        as it was: device time is public in every guarantee of ours
+``x``, ``y``                 the veiled point
+``valid``                    whether the veil gave a point: computed from its output, not from the tracker's flag
+``left``, ``right``          dropped; or, with ``eyes="same"``, both are the one veiled point
+``pupil`` (combined, eyes)   dropped
+``events``                   dropped: fixations, saccades, blinks and messages were found in raw gaze
+``rate_hz``, ``geometry``    as they were: they describe the device
+head, eye origins, ipd       recordings have none; live they are dropped unless an app's policy declares them
+keys                         as they were: rename participants with other means if their names are secret
+===========================  =============================================================================
+
+Two eyes are never veiled one by one. Their noises would be independent, so their mean would have less of it than one
+alone, and the guarantee would cost twice as much.
+
+All of it is post-processing: it sees veiled points, device times and public numbers only, so the veil's guarantee
+stays. All of it is causal. An app that needs no samples should get none: give it fixations, or the names of areas
+looked at.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +33,191 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.display import brief
-from gazeveil.errors import OptionError
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.gaze.aoi import AreasOfInterest
+from gazeveil.gaze.corpus import chunk_of
+from gazeveil.gaze.events import Detector, Event
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.recording import Key, Recording
+from gazeveil.gaze.recording import Eye, Key, Recording
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.options import setting
-from gazeveil.samples.apply import veiled
-from gazeveil.samples.channels import Eyes, dropped_channels
-from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil
 from gazeveil.samples.mechanisms.edge import RULES
-from gazeveil.samples.output import processed
-from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import from_recipe, with_lengths
+from gazeveil.samples.recipes import find_preset, from_recipe, with_lengths
 from gazeveil.samples.space import space_of
+
+Eyes = Literal["drop", "same"]
+
+
+def veiled_channels(recording: Recording, x: FloatArray, y: FloatArray, *, eyes: Eyes = "drop") -> Recording:
+    """Return a recording that carries the veiled point, and of the other channels only what the table allows.
+
+    It is built from named parts, not copied and cleaned, so a channel that is added to recordings later is dropped
+    until someone decides otherwise.
+
+    Raises:
+        OptionError: If ``eyes`` is neither drop nor same.
+    """
+    if eyes not in get_args(Eyes):
+        raise OptionError(f"eyes must be {' or '.join(get_args(Eyes))}, not {eyes!r}")
+    x.flags.writeable = y.flags.writeable = False
+    both = Eye(x, y) if eyes == "same" else None
+    return Recording(
+        recording.t,
+        x,
+        y,
+        recording.geometry,
+        **recording.key._asdict(),
+        left=both if recording.left is not None else None,
+        right=both if recording.right is not None else None,
+        rate_hz=recording.rate_hz,
+    )
+
+
+def dropped_channels(recording: Recording, *, eyes: Eyes = "drop") -> list[str]:
+    """Return the channels that a recording has and its veiled version does not."""
+    has = {
+        "pupil": recording.pupil is not None,
+        "events": len(recording.events) > 0,
+        "left eye": recording.left is not None and eyes == "drop",
+        "right eye": recording.right is not None and eyes == "drop",
+        "left pupil": recording.left is not None and recording.left.pupil is not None,
+        "right pupil": recording.right is not None and recording.right.pupil is not None,
+        "validity": not bool(recording.tracked.all()),
+    }
+    return [name for name, there in has.items() if there]
+
+
+# --- Running a veil over a recording: the same draws and the same output as sample by sample.
+
+
+def veiled(recording: Recording, veil: Veil, *, eyes: Eyes = "drop") -> Recording:
+    """Return the recording behind a veil, with the channels that `gazeveil.samples.recordings` allows.
+
+    Raises:
+        GeometryError: If the recording's unit is not that of the veil's space.
+        InputError: If a time is not a number; the veil is shut and nothing comes out.
+    """
+    recording.need_samples("a veil")
+    space = veil.mechanism.space
+    if space.axes != 2 or str(recording.geometry.unit) != space.unit:
+        raise GeometryError(
+            f"the veil works in {space.unit} with {space.axes} axes, the recording is in {recording.geometry.unit}",
+            hint="convert it with recording.to(unit), or make the veil with space_of(recording.geometry)",
+        )
+    if not np.all(np.isfinite(recording.t)):
+        veil.close("a time stamp was not a number")
+        raise InputError(
+            f"{recording.time_faults.not_finite:,} samples of {recording.key} have no time",
+            hint="drop them first with recording.take(numpy.isfinite(recording.t))",
+        )
+    x, y = veil.run(recording.t, recording.x, recording.y)
+    return veiled_channels(recording, x, y, eyes=eyes)
+
+
+# --- The noisy gaze processor: what is made of veiled points before an app gets them (Kaleido 2021; erratum K10).
+
+
+NOWHERE = ""
+"""What is reported where no area is looked at."""
+
+
+def processed(
+    mechanism: SampleMechanism, *, edge: str | None = "clamp", smooth: SampleMechanism | None = None
+) -> SampleMechanism:
+    """Return a mechanism followed by smoothing and an edge rule.
+
+    Args:
+        mechanism: Any mechanism.
+        edge: ``clamp`` or ``reflect`` at the edges of the space, or None to leave points where they are.
+        smooth: A smoothing mechanism, for example ``KalmanSmoothing``; None for none.
+    """
+    from gazeveil.samples.mechanisms.chain import Chain  # noqa: PLC0415
+    from gazeveil.samples.mechanisms.edge import EdgeRule  # noqa: PLC0415
+
+    after = [smooth] if smooth is not None else []
+    if edge is not None:
+        after.append(EdgeRule(mechanism.space, rule=edge))
+    first = mechanism.members if isinstance(mechanism, Chain) else (mechanism,)
+    return Chain(mechanism.space, members=(*first, *after)) if after else mechanism
+
+
+class FixationsOnly:
+    """Fixations of a veiled stream instead of its samples.
+
+    A fixation is reported when it is over. Whatever the veil, the app never gets a point of it before.
+    """
+
+    __slots__ = ("_stream", "veil")
+
+    def __init__(self, veil: Veil, detector: Detector, geometry: Geometry) -> None:
+        """Put a detector behind a veil.
+
+        Args:
+            veil: Where points come from.
+            detector: What finds fixations in them.
+            geometry: The viewing plane that the veil's space is on; it must know degrees.
+        """
+        _check_unit(veil, geometry)
+        self.veil = veil
+        self._stream = detector.start(geometry)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The veil's guarantee."""
+        return self.veil.guarantee
+
+    def push(self, t: float, x: float, y: float) -> list[Event]:
+        """Take one raw sample and return the fixations that are over now."""
+        veiled_x, veiled_y = self.veil.step(t, x, y)
+        return _fixations(self._stream.push(t, veiled_x, veiled_y))
+
+    def finish(self) -> list[Event]:
+        """End the stream and return the fixation that was still open."""
+        return _fixations(self._stream.finish())
+
+
+class HitsOnly:
+    """Names of the areas that a veiled stream is in, instead of its samples."""
+
+    __slots__ = ("_areas", "veil")
+
+    def __init__(self, veil: Veil, areas: AreasOfInterest) -> None:
+        """Put areas behind a veil; they must be drawn in the unit of its space."""
+        _check_unit(veil, areas.geometry)
+        self.veil = veil
+        self._areas = areas
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The veil's guarantee."""
+        return self.veil.guarantee
+
+    def push(self, t: float, x: float, y: float) -> str:
+        """Take one raw sample and return the name of the area that the veiled point is in, or `NOWHERE`."""
+        index = int(self._areas.label(*self.veil.step(t, x, y)))
+        return NOWHERE if index == self._areas.NOWHERE else self._areas.names[index]
+
+
+def _fixations(events: list[Event]) -> list[Event]:
+    return [event for event in events if event.kind == "fixation"]
+
+
+def _check_unit(veil: Veil, geometry: Geometry) -> None:
+    unit = veil.mechanism.space.unit
+    if unit != str(geometry.unit):
+        raise GeometryError(f"the veil works in {unit}, but the viewing plane is in {geometry.unit}")
+
+
+# --- Whole recordings behind a veil: one veil and one noise for each recording, wherever it is computed.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

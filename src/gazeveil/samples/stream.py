@@ -28,14 +28,12 @@ from gazeveil.noise.parameters import LEAST_STEPS, MOST_STEPS, NOISE_PER_DEGREE
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.options import setting
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples import gaze_model, scenes
-from gazeveil.samples.checks import as_samples
-from gazeveil.samples.content import Density, Prior, prior_of
-from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, fails_closed, one_thread
-from gazeveil.samples.space import Space, Sphere
-from gazeveil.samples.state import Arrays
-from gazeveil.samples.window_budget import LOSS_UNIT, Rule, books_for, fits, with_promise
+from gazeveil.samples import gaze_model
+from gazeveil.samples.gaze_model import Density, Prior, prior_of
+from gazeveil.samples.mechanism import Arrays, Faults, SampleMechanism, Veil, fails_closed, one_thread
+from gazeveil.samples.space import Length, Space, Sphere
+from gazeveil.samples.veils import as_samples
+from gazeveil.samples.window_budget import LOSS_UNIT, Rule, books_for, fits, with_rule
 
 LONGEST_LAG = 0.5
 _WORDS = 192
@@ -155,8 +153,8 @@ class StreamVeil(Veil):
 
     def __init__(self, mechanism: StreamMechanism, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
-        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415  (numba loads on use)
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         self._step, self._run = mechanism.compiled()
         self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
@@ -173,7 +171,7 @@ class StreamVeil(Veil):
     @property
     def faults(self) -> Faults:
         """What was odd about the stream so far."""
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         return Faults(*(int(self._clock[slot]) for slot in (k.BACK, k.MISSING, k.INFINITE)))
 
@@ -226,8 +224,8 @@ class StreamVeil(Veil):
         A stricter one holds at once: if its window is overspent already, nothing is released until that is past. A
         looser one takes full effect when the windows that began under the old one are over.
         """
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
-        from gazeveil.samples._window_budget_kernels import spend  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples.stream_kernels import spend  # noqa: PLC0415
 
         now = int(k.moment(self._clock, t))
         at = int(k.paced(self._clock, now))
@@ -236,11 +234,11 @@ class StreamVeil(Veil):
             if not spend(self._books, at, epoch):
                 raise InternalError("an open epoch was not paid for")
             k.spent(self._clock, now, at)
-        books = with_promise(self._books, at, plan.releases, plan.spacing_us or plan.period_us)
+        books = with_rule(self._books, at, plan.releases, plan.spacing_us or plan.period_us)
         tests = _tests_for(plan, self._tests, at)
         past = _past_for(changed, plan, self._past)
         self._books, self._tests, self._past = books, tests, past
-        self._plan = scenes.with_scenes(_numbers(changed, plan), scenes.scenes_of(self._plan))
+        self._plan = gaze_model.with_scenes(_numbers(changed, plan), gaze_model.scenes_of(self._plan))
         if self._clock[k.NOW] != k.NEVER:
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
@@ -262,8 +260,8 @@ class StreamVeil(Veil):
             OptionError: If the density is none, or the mechanism does not filter; what was expected stays.
             VeilShut: If the veil is shut.
         """
-        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         self._check_open()
         if not self.mechanism.filter:
@@ -272,10 +270,10 @@ class StreamVeil(Veil):
             raise OptionError(f"a time is in seconds, not {t!r}")
         prior = prior_of(self.mechanism.space, density)
         if self._clock[k.NOW] == k.NEVER:
-            self._plan = scenes.with_prior(self._plan, prior)
+            self._plan = gaze_model.with_prior(self._plan, prior)
         else:
             now = int(k.moment(self._clock, float(t)))
-            self._plan = scenes.followed_by(self._plan, prior, float(now - self._clock[k.ORIGIN]))
+            self._plan = gaze_model.followed_by(self._plan, prior, float(now - self._clock[k.ORIGIN]))
             self._clock[k.NOW] = now
         if not self._clock[k.TICKS]:
             gaze.forget(self._belief, self._plan)
@@ -286,8 +284,8 @@ class StreamVeil(Veil):
         Raises:
             OptionError: If the mechanism does not filter.
         """
-        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         if not self.mechanism.filter:
             raise OptionError("only a filter has a belief", hint="use filter=True")
@@ -311,9 +309,9 @@ class StreamVeil(Veil):
 
     def _serve_request(self, code: int, t: float, x: float, y: float) -> None:
         """Do what a compiled step cannot: fetch words, settle a sample that doubles leave undecided, or refuse."""
-        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
-        from gazeveil.samples._sphere_kernels import direction  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples.stream_kernels import direction  # noqa: PLC0415
 
         clock, words = self._clock, self._words
         at, loss = int(clock[k.ASKED_WORD]), int(clock[k.ASKED_LOSS])
@@ -354,11 +352,11 @@ class StreamVeil(Veil):
             "tests": self._tests,
             "belief": self._belief,
             "past": self._past.reshape(-1),
-            "scenes": scenes.scenes_of(self._plan),
+            "scenes": gaze_model.scenes_of(self._plan),
         }
 
     def _restore(self, arrays: Arrays) -> None:
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         try:
             epsilon, window, radius = arrays["promise"].tobytes().decode().split(",")
@@ -367,7 +365,7 @@ class StreamVeil(Veil):
             past = _past_for(now, plan)
             parts = {"clock": self._clock, "belief": self._belief, "past": past.reshape(-1)}
             whole = all(arrays[name].shape == own.shape for name, own in parts.items())
-            whole = whole and scenes.are_scenes(arrays["scenes"], self.mechanism.space)
+            whole = whole and gaze_model.are_scenes(arrays["scenes"], self.mechanism.space)
             if not (whole and fits(arrays["books"]) and len(arrays) == 7):
                 raise StateError("the state has another shape than the veil", hint=_HINT)
             if not (fits(arrays["tests"]) if plan.tests else len(arrays["tests"]) == 1):
@@ -377,13 +375,13 @@ class StreamVeil(Veil):
         for name, own in parts.items():
             own[:] = arrays[name]
         self._now, self._past = now, past
-        self._plan = scenes.with_scenes(_numbers(now, plan), arrays["scenes"])
+        self._plan = gaze_model.with_scenes(_numbers(now, plan), arrays["scenes"])
         self._books, self._tests = arrays["books"], arrays["tests"]
         self._clock[[k.WALL, k.SPENT_WALL]] = k.NEVER  # another process, another clock
         self._drop_noise()
 
     def _drop_noise(self) -> None:
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         self._words[:] = 0
         self._clock[k.WORD] = _WORDS
@@ -392,7 +390,7 @@ class StreamVeil(Veil):
 
 def new_clock() -> IntArray:
     """Return the integers of a stream that has not begun."""
-    from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     clock = np.zeros(k.CLOCK_WIDTH, np.int64)
     clock[[k.NOW, k.TICK, k.TEST, k.WALL, k.SPENT_AT, k.SPENT_WALL]] = k.NEVER
@@ -428,8 +426,8 @@ def grain_of(size: tuple[float, ...]) -> float:
 
 
 def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
-    from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
-    from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     space, model = mechanism.space, mechanism.model
     numbers = np.zeros(k.PLAN_WIDTH)
@@ -445,7 +443,7 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
     numbers[k.SPHERE] = float(isinstance(space, Sphere))
     numbers[k.GRAIN] = grain_of(space.size)
     numbers[k.PLAN_OWN : k.PLAN_OWN + len(plan.own)] = plan.own
-    return scenes.with_prior(numbers, mechanism.prior())
+    return gaze_model.with_prior(numbers, mechanism.prior())
 
 
 def _tests_for(plan: Plan, before: IntArray | None = None, now: int = 0) -> IntArray:
@@ -453,12 +451,12 @@ def _tests_for(plan: Plan, before: IntArray | None = None, now: int = 0) -> IntA
         return np.zeros(1, np.int64)
     if before is None:
         return books_for(plan.tests, plan.period_us)
-    return with_promise(before, now, plan.tests, plan.period_us)
+    return with_rule(before, now, plan.tests, plan.period_us)
 
 
 def _past_for(mechanism: StreamMechanism, plan: Plan, before: FloatArray | None = None) -> FloatArray:
     """Return Space for the ticks that the smoother looks back on, with those that are known already."""
-    from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
 
     rows = math.ceil(mechanism.delay * 1e6 / plan.period_us) + 2 if mechanism.delay else 1
     past = np.full((rows, gaze.TICK_WIDTH), -1.0)

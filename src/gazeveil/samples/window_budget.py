@@ -71,7 +71,7 @@ def books_for(rule: Rule, spacing_us: int) -> IntArray:
     Raises:
         OptionError: If ten seconds would hold more than a million spends.
     """
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415  (numba loads on use)
 
     slots = k.KEPT_US // max(1, spacing_us) + 2
     if slots > _MOST_SLOTS:
@@ -82,9 +82,9 @@ def books_for(rule: Rule, spacing_us: int) -> IntArray:
     return books
 
 
-def with_promise(books: IntArray, now_us: int, rule: Rule, spacing_us: int) -> IntArray:
+def with_rule(books: IntArray, now_us: int, rule: Rule, spacing_us: int) -> IntArray:
     """Return the ledger with a new rule from now on, the old ones binding until their windows have passed."""
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     fresh = _moved(books, max(int(books[k.SLOTS]), len(books_for(rule, spacing_us)) - k.RING_AT >> 1))
     count = int(fresh[k.RULES])
@@ -100,7 +100,7 @@ def with_promise(books: IntArray, now_us: int, rule: Rule, spacing_us: int) -> I
 
 def spends(books: IntArray) -> list[tuple[int, int]]:
     """Return the spends that are still remembered, as (microseconds, loss units), oldest first."""
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     slots = int(books[k.SLOTS])
     places = [k.RING_AT + 2 * (number % slots) for number in range(int(books[k.OLDEST]), int(books[k.NEXT]))]
@@ -109,7 +109,7 @@ def spends(books: IntArray) -> list[tuple[int, int]]:
 
 def fits(books: IntArray) -> bool:
     """Whether an array can be a ledger at all: for state that came from outside."""
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     if books.ndim != 1 or books.dtype != np.int64 or len(books) < k.RING_AT + 2:
         return False
@@ -122,7 +122,7 @@ def fits(books: IntArray) -> bool:
 
 
 def _add_rule(books: IntArray, rule: Rule, now_us: int) -> None:
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     inside = [(number, amount) for number, (t, amount) in enumerate(spends(books)) if t >= now_us - rule.window_us]
     first = int(books[k.OLDEST]) + inside[0][0] if inside else int(books[k.NEXT])
@@ -134,7 +134,7 @@ def _add_rule(books: IntArray, rule: Rule, now_us: int) -> None:
 
 def _merge(books: IntArray) -> None:
     """Replace all rules by one that is as strict as each of them, so that the list stays short."""
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     rows = books[k.RULES_AT : k.RING_AT].reshape(k.MOST_RULES, k.RULE_WIDTH)
     widest = int(np.argmax(rows[:, k.WINDOW]))
@@ -142,14 +142,14 @@ def _merge(books: IntArray) -> None:
         rows[:, k.CAP].min(),
         *rows[widest, [k.WINDOW]],
         rows[:, k.UNTIL].max(),
-        *rows[widest, [k.FIRST, k.SPENT]],
+        *rows[widest, [k.FIRST, k.RULE_SPENT]],
     ]
     books[k.RULES] = 1
 
 
 def _moved(books: IntArray, slots: int) -> IntArray:
     """Return a copy with a ring of another size."""
-    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     fresh = np.zeros(k.RING_AT + 2 * slots, np.int64)
     fresh[: k.RING_AT] = books[: k.RING_AT]

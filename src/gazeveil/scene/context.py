@@ -1,6 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A scene as it goes on: frames or boxes and their times in, what they mean for radius and window out.
+"""What a scene asks for as it goes on: frames or boxes and their times in, Kaleido's radii and window out.
+
+A region counts as a circle around its centre whose radius is half of the box's diagonal (equation 6). Two regions are
+as far apart as their centres (equation 7). r_small, the median of the first, hides where in a region someone looks;
+r_large, the median of the second over all pairs, hides at which region.
+
+The window w is set by scene lengths (kaleido2021 section 5.4.2). Gaze is spread over time, not over scenes: a second
+of rapid cuts is many scenes and still one second. So w is the median over moments, not over scenes: half of the time
+is spent in scenes that are no longer.
 
 No input or output of its own: it opens nothing, waits for nothing and asks no clock. Whoever has the frames calls
 `see`, in a thread or process of its own where finding regions takes long, and carries the `Reading` to where it is
@@ -10,17 +18,86 @@ needed. A reading holds from when it arrives; it says nothing about what was bef
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
-from gazeveil.scene.finder import Finder
+from gazeveil.scene.frames import Pixels
 from gazeveil.scene.keyframes import KeyframeDetector
-from gazeveil.scene.pixels import Pixels
-from gazeveil.scene.radii import Radii, radii
-from gazeveil.scene.regions import Regions, as_array, diagonal, overlaps
-from gazeveil.scene.window import window_of
+from gazeveil.scene.regions import Finder, Regions, as_array, diagonal, overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class Radii:
+    """The two radii of a scene, in the unit of its width and height.
+
+    What the equations leave undefined is None, and never guessed: without regions both, with one region the large one.
+    Then the radius of the policy stands.
+
+    Attributes:
+        small: Median of half of the diagonals.
+        large: Median of the distances between centres. It can be 0, if boxes lie within one another.
+    """
+
+    small: float | None = None
+    large: float | None = None
+
+
+def radii(regions: Regions, width: float, height: float) -> Radii:
+    """Return r_small and r_large of a scene.
+
+    Args:
+        regions: Boxes in shares of the frame.
+        width: Width of the frame, in the unit that is wanted.
+        height: Height of the frame, in the same unit.
+
+    Raises:
+        InputError: If the frame has no size.
+    """
+    diagonal(width, height)
+    if not regions:
+        return Radii()
+    boxes = as_array(regions) * np.array([width, height, width, height])
+    small = float(np.median(0.5 * np.hypot(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])))
+    if len(boxes) == 1:
+        return Radii(small)
+    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+    one, other = np.triu_indices(len(boxes), 1)
+    return Radii(small, float(np.median(np.hypot(x[one] - x[other], y[one] - y[other]))))
+
+
+# --- How long a window has to be: the length of the scene that a moment lies in.
+
+
+LONGEST_WINDOW_S = 10.0
+"""Longer windows are not asked for: a page that stands still for an hour would leave no budget to show anything."""
+
+
+def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LONGEST_WINDOW_S) -> float | None:
+    """Return the window in seconds that scenes of these lengths ask for; None if nothing is known yet.
+
+    Args:
+        lengths: Seconds of each scene; one that is not over counts as far as it has gone.
+        shortest: Seconds between two analysed frames: nothing shorter can be seen.
+        longest: What longer scenes are cut to.
+    """
+    known = np.array([length for length in lengths if length > 0])
+    return float(np.clip(middle_of(known, known), shortest, longest)) if len(known) else None
+
+
+def middle_of(values: FloatArray, weights: FloatArray) -> float:
+    """Return the weighted median; between two values, the larger one."""
+    order = np.argsort(values)
+    heavy = np.cumsum(weights[order])
+    place = int(np.searchsorted(heavy, heavy[-1] / 2, side="right"))
+    return float(values[order[min(place, len(order) - 1)]])
+
+
+# --- A scene as it goes on: frames or boxes and their times in, what they mean for radius and window out.
+
 
 _SCENES = 64
 """Scenes that are remembered for the window."""
@@ -29,7 +106,7 @@ _SAME_BOX = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SceneState:
     """What a scene says.
 
     Attributes:
@@ -71,12 +148,12 @@ class SceneContext:
         self.width, self.height = width, height
         self.finder = finder
         self.detector = detector or KeyframeDetector()
-        self.reading: Reading | None = None
+        self.reading: SceneState | None = None
         self._began: float | None = None
         self._count = 0
         self._lengths: deque[float] = deque(maxlen=_SCENES)
 
-    def see(self, t: float, frame: Pixels) -> Reading | None:
+    def see(self, t: float, frame: Pixels) -> SceneState | None:
         """Look at a frame. Regions are sought in keyframes alone; between them the window may still grow.
 
         Returns:
@@ -96,7 +173,7 @@ class SceneContext:
         found = self.finder(frame)
         return self._read(t, found, begins=True) if found else reading
 
-    def take(self, t: float, regions: Regions) -> Reading:
+    def take(self, t: float, regions: Regions) -> SceneState:
         """Take regions as they are, from an engine that knows them. A scene is over when half of its boxes are gone."""
         if self.reading is not None and t < self.reading.t:
             raise InputError(f"boxes of {t!r} s come after some of {self.reading.t!r} s", hint="time must not run back")
@@ -104,22 +181,22 @@ class SceneContext:
             return self._new_scene(t, regions)
         return self._goes_on(t, regions)
 
-    def _new_scene(self, t: float, regions: Regions) -> Reading:
+    def _new_scene(self, t: float, regions: Regions) -> SceneState:
         if self._began is not None:
             self._lengths.append(t - self._began)
         self._began = t
         self._count += 1
         return self._read(t, regions, begins=True)
 
-    def _goes_on(self, t: float, regions: Regions | None) -> Reading:
+    def _goes_on(self, t: float, regions: Regions | None) -> SceneState:
         if self.reading is None:
             raise InputError("no scene has begun")
         return self._read(t, self.reading.regions if regions is None else regions, begins=False)
 
-    def _read(self, t: float, regions: Regions, *, begins: bool) -> Reading:
+    def _read(self, t: float, regions: Regions, *, begins: bool) -> SceneState:
         known = self.reading is not None and regions is self.reading.regions and self.reading.radii
         so_far = 0.0 if self._began is None else t - self._began
-        self.reading = Reading(
+        self.reading = SceneState(
             t,
             self._count - 1,
             begins,

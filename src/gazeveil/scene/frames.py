@@ -1,26 +1,179 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where frames come from: a video file, a picture, a camera, a part of the screen.
+"""Frames of a scene as arrays: from a video file, a picture, a camera or a part of the screen, and how often to look.
+
+Pictures that come from an app are not trusted: their size is read before they are decoded.
 
 Each source is an iterator of times and frames. It decodes no more frames than are looked at, and holds one.
 """
 
 from __future__ import annotations
 
+import math
+import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gazeveil.errors import InputError, needing, why
-from gazeveil.gaze.opencv import opencv
-from gazeveil.gaze.video import announced_by, check_size, dimensions, retrieved, video_frames
-from gazeveil.scene.images import MOST_BYTES, decode
-from gazeveil.scene.pace import EVERY_S, Pace
-from gazeveil.scene.pixels import Pixels
+from gazeveil.arrays import Float32Array
+from gazeveil.errors import InputError, OptionError, needing, why
+from gazeveil.gaze.video import announced_by, check_size, dimensions, opencv, retrieved, video_frames
+
+Pixels = NDArray[np.uint8]
+
+_IN_A_CELL = 3
+"""Rows and columns of a cell that are looked at: nine of its pixels say what colour it has, whatever its size."""
+
+
+def checked_frame(frame: Any) -> Pixels:
+    """Return a frame if it is one.
+
+    Raises:
+        InputError: If it is none, or is too large.
+    """
+    pixels = np.asarray(frame)
+    if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8:
+        raise InputError(f"a frame is rows by columns by 3 bytes, not {pixels.dtype} of shape {pixels.shape}")
+    check_size(pixels.shape[1], pixels.shape[0])
+    return pixels
+
+
+def cells(frame: Pixels, rows: int, columns: int) -> Float32Array:
+    """Return the mean colour of each cell of a raster over a frame: rows by columns by 3, from 0 to 255.
+
+    Of large cells only `_IN_A_CELL` rows and columns are looked at, evenly spread.
+    """
+    height, width = frame.shape[:2]
+    down, across = _places(height, rows), _places(width, columns)
+    seen = frame[down.ravel()][:, across.ravel()]
+    blocks = seen.reshape(*down.shape, *across.shape, 3)
+    return np.asarray(blocks.mean(axis=(1, 3), dtype=np.float32))
+
+
+def _places(size: int, count: int) -> NDArray[np.int64]:
+    """Return which pixels of one axis stand for each cell, a row a cell."""
+    each = min(max(size // count, 1), _IN_A_CELL)
+    return ((np.arange(count * each) + 0.5) * size / (count * each)).astype(np.int64).reshape(count, each)
+
+
+# --- How often to look: at the first frame, and then at the first one of every interval after it.
+
+
+LOOK_EVERY_S = 0.5
+"""Seconds between two analysed frames: the default of kaleido2021 section 6."""
+
+_ROUNDING = 1e-6
+"""Times of videos are rounded to microseconds."""
+
+
+class Pace:
+    """Which frames are looked at. Looks that were missed are not made up for."""
+
+    def __init__(self, every_s: float = LOOK_EVERY_S) -> None:
+        if not (math.isfinite(every_s) and every_s > 0):
+            raise OptionError(f"every_s must be a number of seconds above 0, not {every_s!r}")
+        self.every_s = every_s
+        self._first: float | None = None
+        self._last = self._next = -math.inf
+
+    def due(self, t: float) -> bool:
+        """Whether it is time to look. A time before the last look is, so that whoever looks can say what is wrong."""
+        return t >= self._next or t < self._last
+
+    def looked(self, t: float) -> None:
+        """Say that a frame of this time is being looked at."""
+        self._last = t
+        if self._first is None:
+            self._first = t
+        intervals = math.floor((t - self._first) / self.every_s + _ROUNDING) + 1
+        self._next = self._first + intervals * self.every_s - _ROUNDING
+
+
+# --- Pictures as bytes: PNG and JPEG in, PNG out. What comes from an app is not trusted: its size is read first.
+
+
+MOST_BYTES = 32 * 1024 * 1024
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG = b"\xff\xd8"
+_WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD8)}
+_FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of a JPEG that say how large it is."""
+
+
+def decode(data: bytes) -> Pixels:
+    """Return a PNG or JPEG picture as a frame.
+
+    Raises:
+        InputError: If it is none, is damaged, or is too large; nothing is decoded before its size is known.
+        MissingExtra: If OpenCV is not installed.
+    """
+    if len(data) > MOST_BYTES:
+        raise InputError(f"a picture of {len(data):,} bytes is more than the {MOST_BYTES:,} that are taken")
+    check_size(*_size(data), "the picture")
+    cv2 = opencv("reading pictures")
+    try:
+        found = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+    except cv2.error:
+        found = None
+    if found is None:
+        raise InputError("the picture is damaged", hint="send a whole PNG or JPEG file")
+    return _swapped(found)
+
+
+def encode_png(frame: Pixels) -> bytes:
+    """Return a frame as a PNG file.
+
+    Raises:
+        InputError: If that is no frame.
+        MissingExtra: If OpenCV is not installed.
+    """
+    done, data = opencv("writing pictures").imencode(".png", _swapped(checked_frame(frame)))
+    if not done:
+        raise InputError("the frame could not be written as PNG")
+    return bytes(data)
+
+
+def _swapped(pixels: Any) -> Pixels:
+    """Return red, green, blue as blue, green, red or the other way: OpenCV's order is not ours."""
+    return np.ascontiguousarray(pixels[:, :, ::-1])
+
+
+def _size(data: bytes) -> tuple[int, int]:
+    """Return width and height as the file says them.
+
+    Raises:
+        InputError: If it is no PNG or JPEG, or says none.
+    """
+    if data.startswith(_PNG) and len(data) >= 24 and data[12:16] == b"IHDR":
+        width, height = struct.unpack(">II", data[16:24])
+        return int(width), int(height)
+    if data.startswith(_JPEG):
+        return _jpeg_size(data)
+    raise InputError("this is no PNG or JPEG picture", hint="send the bytes of such a file")
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int]:
+    place = 2
+    while place + 9 <= len(data) and data[place] == 0xFF:
+        marker = data[place + 1]
+        if marker == 0xFF or marker in _WITHOUT_LENGTH:
+            place += 1 if marker == 0xFF else 2
+        elif marker in _FRAMES:
+            height, width = struct.unpack(">HH", data[place + 5 : place + 9])
+            return int(width), int(height)
+        else:
+            place += 2 + int.from_bytes(data[place + 2 : place + 4], "big")
+    raise InputError("the JPEG picture does not say how large it is", hint="send a whole file")
+
+
+# --- Where frames come from: a video file, a picture, a camera, a part of the screen.
+
 
 PICTURES = {".png", ".jpg", ".jpeg"}
 Frames = Iterator[tuple[float, Pixels]]
@@ -49,7 +202,7 @@ Source = Path | str | Camera | Screen
 def frames_of(
     source: Source,
     *,
-    every_s: float = EVERY_S,
+    every_s: float = LOOK_EVERY_S,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Frames:

@@ -26,8 +26,7 @@ import numpy as np
 
 from gazeveil.arrays import Float32Array
 from gazeveil.errors import InputError, OptionError
-from gazeveil.scene.pace import EVERY_S, Pace
-from gazeveil.scene.pixels import Pixels, cells, checked
+from gazeveil.scene.frames import LOOK_EVERY_S, Pace, Pixels, cells, checked_frame
 
 _COLUMNS = 128
 _MOST_ROWS = 512
@@ -117,7 +116,7 @@ class Keyframe:
 class KeyframeDetector:
     """Sees frames and says which of them begin a scene. It holds two small rasters, never a frame."""
 
-    def __init__(self, rule: KeyframeRule | None = None, *, every_s: float = EVERY_S) -> None:
+    def __init__(self, rule: KeyframeRule | None = None, *, every_s: float = LOOK_EVERY_S) -> None:
         self.rule = rule or KeyframeRule()
         self.pace = Pace(every_s)
         self.change: Change | None = None
@@ -146,7 +145,7 @@ class KeyframeDetector:
             raise InputError(f"a frame of {t!r} s comes after one of {self._last!r} s", hint="time must not run back")
         if not self.due(t):
             return None
-        pixels = checked(frame)
+        pixels = checked_frame(frame)
         self._last = t
         self.pace.looked(t)
         now = cells(pixels, *_raster(pixels))

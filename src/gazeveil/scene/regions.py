@@ -1,17 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regions of interest: upright boxes in shares of a frame."""
+"""Regions of interest: upright boxes in shares of a frame, and the interface of what finds them.
+
+A new finder is one file in `gazeveil.scene.finders`::
+
+    @FINDERS.register("faces")
+    def faces(model: Path | None = None) -> Finder: ...
+
+It is made once, which may load a model and take seconds, and called with each keyframe.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gazeveil.arrays import FloatArray
+from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError
+from gazeveil.gaze.video import opencv
+from gazeveil.registry import Registry
+from gazeveil.scene.frames import Pixels
 
 MOST_REGIONS = 1000
 """More regions than this are refused: nobody looks at this many, and their pairs would take long."""
@@ -101,3 +114,48 @@ def diagonal(width: float, height: float) -> float:
     if not (math.isfinite(width) and math.isfinite(height) and width > 0 and height > 0):
         raise InputError(f"a frame of {width!r} x {height!r} cannot be", hint="give width and height, both above 0")
     return math.hypot(width, height)
+
+
+# --- From a mask of pixels to boxes around what hangs together.
+
+
+_EVEN = 1.05
+"""If the strongest cell holds hardly more than the mean, nothing stands out."""
+
+
+def boxes_around(mask: Any) -> FloatArray:
+    """Return a box around each patch of a mask, in shares of its sides."""
+    return patches(mask)[0]
+
+
+def patches(mask: Any) -> tuple[FloatArray, NDArray[np.int32]]:
+    """Return a box around each patch of a mask, in shares of its sides, and which patch each pixel is in, from 1."""
+    _, labels, stats, _ = opencv().connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    left, top, width, height = stats[1:, :4].T.astype(np.float64)
+    rows, columns = mask.shape
+    boxes = np.stack([left / columns, top / rows, (left + width) / columns, (top + height) / rows], axis=1)
+    return boxes, labels
+
+
+def densest(values: FloatArray, share: float) -> BoolArray:
+    """Return the smallest set of cells that holds a share of a map; none if the map is even."""
+    if values.max() < _EVEN * values.mean():
+        return np.zeros(values.shape, dtype=bool)
+    order = np.sort(values, axis=None)[::-1]
+    needed = int(np.searchsorted(np.cumsum(order), share * order.sum()))
+    return np.asarray(values >= order[needed])
+
+
+# --- What finds regions of interest: one small interface, found by name.
+
+
+class Finder(Protocol):
+    """Finds what can be looked at in a frame. It sees no gaze."""
+
+    def __call__(self, frame: Pixels) -> Regions:
+        """Return the regions of a frame, of any size from 1 x 1 pixel; none is an answer, too."""
+        ...
+
+
+FINDERS: Registry[Callable[[Path | None], Finder]] = Registry("finder of regions", "gazeveil.scene.finders")
+"""By name, what makes a finder: ``FINDERS["onnx"](path)``. Those that need no file of weights take None."""

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from gazeveil.simulate.live import Block, GazeStream
 from gazeveil.simulate.population import TRAITS, Observer, Population, Trait
-from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus, scene
+from gazeveil.simulate.stimuli import Region, RegionKind, Stimulus, scene
 from gazeveil.simulate.study import SimulatedStudy, Study, record
-from gazeveil.simulate.tracker import TRACKERS, Tracker
+from gazeveil.simulate.tracker import TRACKERS, Block, GazeStream, Tracker
 
 __all__ = [
     "TRACKERS",

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks: simulated participants, each with traits of their own, drawn from what is known of the population.
+"""Who looks: simulated participants with traits of their own, and one seed for a whole study.
+
+The stream of a recording depends on the seed and on its own key alone, never on what was drawn before, so participants
+and recordings come out the same in any order and whatever their number.
 
 A trait varies between participants (``spread``) and, less, from day to day within one participant (``daily``). The
 share of the variance that belongs to the participant is the trait's reliability. Most traits repeat at about .85, as
@@ -12,11 +15,38 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.simulate.seeds import Purpose, generator
+
+
+class Purpose(IntEnum):
+    """What a stream of random numbers is for; the first part of its name."""
+
+    PERSON = 1
+    DAY = 2
+    TASTE = 3
+    CALIBRATION = 4
+    RECORDING = 5
+    SCENE = 6
+    STREAM = 7
+    RESAMPLING = 8
+
+
+def generator(seed: int, purpose: Purpose, *key: int | str) -> np.random.Generator:
+    """Return the stream of ``purpose`` and ``key`` under a seed."""
+    if type(seed) is not int or seed < 0:
+        raise OptionError(f"a seed is a whole number from 0 up, not {seed!r}")
+    numbers = tuple(crc32(part.encode()) if isinstance(part, str) else part for part in key)
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))))
+
+
+# --- Who looks: simulated participants, each with traits of their own, drawn from what is known of the population.
 
 
 @dataclass(frozen=True, slots=True)

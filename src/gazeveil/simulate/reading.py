@@ -24,10 +24,9 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.recording import Recording
-from gazeveil.simulate.oculomotor import STEP_S, Resumed, TrueGaze, blinks_of, pupil_of
-from gazeveil.simulate.population import Observer, Population
-from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.stimulus import Stimulus
+from gazeveil.simulate.eye_movements import STEP_S, Resumed, TrueGaze, blinks_of, pupil_of
+from gazeveil.simulate.population import Observer, Population, Purpose, generator
+from gazeveil.simulate.stimuli import Stimulus
 from gazeveil.simulate.study import true_events
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 
@@ -186,15 +185,17 @@ def read(reader: Reader, document: Document, tracker: Tracker, seconds: float, s
 
 def _reading_gaze(reader: Reader, document: Document, seconds: float, rng: np.random.Generator) -> TrueGaze:
     """Return what the eye really does, every millisecond."""
-    from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
+    from gazeveil.simulate import eye_movement_kernels  # noqa: PLC0415  (compiles)
 
     eyes = replace(reader.eyes, blinks_per_minute=0.6 * reader.eyes.blinks_per_minute)  # readers blink less
     samples = max(1, round(seconds / STEP_S))
     gaze = np.empty((samples, 2))
-    _kernels.drift(rng.standard_normal((samples, 4), dtype=np.float32), eyes.drift_noise, eyes.drift_feedback, gaze)
+    eye_movement_kernels.drift(
+        rng.standard_normal((samples, 4), dtype=np.float32), eyes.drift_noise, eyes.drift_feedback, gaze
+    )
     start = np.zeros(2)
     jumps = _jumps(reader, _path(reader, document, seconds, rng), gaze, start, rng)
-    _kernels.render(
+    eye_movement_kernels.render(
         gaze, STEP_S, start, jumps, eyes.saccade_scale, eyes.saccade_stretch, eyes.saccade_curve, eyes.wobble_gain,
         eyes.wobble_hz,
     )  # fmt: skip
@@ -270,9 +271,9 @@ def _jumps(
     reader: Reader, places: FloatArray, drifted: FloatArray, start: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """Turn the places into saccades that land a little off; rows as in `_kernels.walk`."""
-    from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
+    from gazeveil.simulate import eye_movement_kernels  # noqa: PLC0415  (compiles)
 
-    jumps: FloatArray = _kernels.follow(
+    jumps: FloatArray = eye_movement_kernels.follow(
         places,
         drifted,
         STEP_S,

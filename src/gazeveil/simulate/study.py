@@ -17,10 +17,9 @@ from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.recording import Eye, Key, Recording
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.simulate.oculomotor import STEP_S, TrueGaze, look
-from gazeveil.simulate.population import Observer, Population
-from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.stimulus import Stimulus, scene
+from gazeveil.simulate.eye_movements import STEP_S, TrueGaze, look
+from gazeveil.simulate.population import Observer, Population, Purpose, generator
+from gazeveil.simulate.stimuli import Stimulus, scene
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 
 SOURCE = "simulator"
@@ -164,20 +163,22 @@ def _disagreement(times: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def true_events(true: TrueGaze, geometry: Geometry) -> pl.DataFrame:
     """Return what the eye really did as an event table: fixations, saccades, microsaccades, blinks."""
-    from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
+    from gazeveil.simulate import eye_movement_kernels  # noqa: PLC0415  (compiles)
 
     jumps = true.jumps
-    big = jumps[jumps[:, 0] == _kernels.SACCADE]
+    big = jumps[jumps[:, 0] == eye_movement_kernels.SACCADE]
     begin = np.concatenate(([0.0], big[:, 3]))
     end = np.minimum(np.concatenate((big[:, 1], [true.duration])), true.duration)
     whole = end > begin
     begin, end = begin[whole], end[whole]
     indices = [np.ceil(edge / STEP_S).astype(np.int64) for edge in (begin, end)]
-    rests = _kernels.means(true.gaze, *indices)
+    rests = eye_movement_kernels.means(true.gaze, *indices)
     at = [np.clip((jumps[:, column] / STEP_S).astype(np.int64), 0, len(true.gaze) - 1) for column in (1, 3)]
     size = np.hypot(jumps[:, 4], jumps[:, 5])
     kinds = ["fixation"] * len(begin)
-    kinds += ["microsaccade" if kind == _kernels.MICROSACCADE else "saccade" for kind in jumps[:, 0].tolist()]
+    kinds += [
+        "microsaccade" if kind == eye_movement_kernels.MICROSACCADE else "saccade" for kind in jumps[:, 0].tolist()
+    ]
     kinds += ["blink"] * len(true.blinks)
     gap = (np.full(len(begin), np.nan), np.full(len(true.blinks), np.nan))
     nowhere = gap[1]

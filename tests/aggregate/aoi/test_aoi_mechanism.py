@@ -42,7 +42,7 @@ from gazeveil.errors import (
     OptionError,
 )
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.mapping import OneByOne
+from gazeveil.gaze.corpus import OneByOne
 from gazeveil.geometry import Geometry
 from gazeveil.privacy.calibration import gaussian_sigma
 from gazeveil.privacy.protection import Neighbours

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from gazeveil import Recording, headset, screen
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName
 from gazeveil.gaze import schema
-from gazeveil.gaze.events import DETECTORS, Detector, DispersionThreshold, VelocityThreshold
-from gazeveil.gaze.events.table import Event, from_events
+from gazeveil.gaze.events import DETECTORS, Detector, DispersionThreshold, Event, VelocityThreshold, from_events
 
 TICK = 1e-6
 Floats = NDArray[np.float64]

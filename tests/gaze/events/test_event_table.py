@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.gaze import schema
-from gazeveil.gaze.events.table import Event, covered, from_events
+from gazeveil.gaze.events import Event, covered, from_events
 
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10), st.sampled_from(["fixation", "saccade"])))
 

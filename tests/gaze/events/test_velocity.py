@@ -8,8 +8,7 @@ from scipy.signal import savgol_filter
 
 from gazeveil import Recording, headset, screen
 from gazeveil.errors import GeometryError
-from gazeveil.gaze.events import velocity
-from gazeveil.gaze.events.speed import Steps
+from gazeveil.gaze.events import Steps, velocity
 
 
 def test_on_even_steps_it_is_the_savitzky_golay_derivative() -> None:

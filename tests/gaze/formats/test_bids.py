@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.formats._bids_validate import validate
+from gazeveil.gaze.fileio.bids import validate
 from gazeveil.gaze.formats.base import FORMATS
 from gazeveil.gaze.reading import find_format, read
 from gazeveil.gaze.recording import Key

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from gazeveil.errors import InputError, InternalError, OutputError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats import _bids_write
-from gazeveil.gaze.formats._bids_names import Indices, Labels, parse_bids_name
-from gazeveil.gaze.formats._bids_validate import validate
+from gazeveil.gaze.fileio import bids_writer
+from gazeveil.gaze.fileio.bids import BidsLabels, Indices, parse_bids_name, validate
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
 from gazeveil.gaze.reading import ChunkStream, read
 from gazeveil.gaze.recording import Eye, Key, Recording
@@ -200,7 +199,7 @@ def test_chunks_are_put_together(tmp_path: Path) -> None:
         Chunk(whole.key, piece, whole.geometry, rate_hz=whole.rate_hz) for piece in whole.samples.iter_slices(100)
     ]
     pieces.insert(3, Chunk(whole.key, whole.samples.clear(), whole.geometry, EVENT_ROWS, whole.rate_hz))
-    _bids_write.write(pieces, tmp_path / "out")
+    bids_writer.write(pieces, tmp_path / "out")
     [back] = read(tmp_path / "out").recordings
     assert back.to_frame().equals(long.to_frame())
     assert back.events.equals(EVENT_ROWS)
@@ -246,7 +245,7 @@ def test_a_folder_of_others_is_never_replaced(tmp_path: Path) -> None:
 
 
 def test_output_that_breaks_a_rule_is_not_put_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bids_write, "coordinate_system", lambda geometry: {"SampleCoordinateSystem": "somewhere"})
+    monkeypatch.setattr(bids_writer, "coordinate_system", lambda geometry: {"SampleCoordinateSystem": "somewhere"})
     with pytest.raises(InternalError, match="SampleCoordinateSystem has to be one of"):
         write_bids([recording()], tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -346,7 +345,7 @@ LABEL = st.text(max_size=8)
 @settings(deadline=None, derandomize=True)
 @given(st.lists(LABEL, unique=True, max_size=30))
 def test_labels_are_plain_and_never_shared(texts: list[str]) -> None:
-    labels = Labels("x")
+    labels = BidsLabels("x")
     given_labels = [labels.of(text) for text in texts]
     assert [labels.of(text) for text in texts] == given_labels
     assert len({label.casefold() for label in given_labels}) == len(texts)

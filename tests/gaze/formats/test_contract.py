@@ -19,7 +19,7 @@ from gazeveil import Recording, read, screen
 from gazeveil.cli.main import run
 from gazeveil.errors import GazeveilError
 from gazeveil.gaze import schema
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, ReadOptions, ReadReport, WritableFormat
 from gazeveil.gaze.reading import ChunkStream, assemble, find_format
 

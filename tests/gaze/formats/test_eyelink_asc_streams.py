@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from gazeveil import read, screen
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats import _eyelink_blocks, _eyelink_kernels, eyelink_asc
-from gazeveil.gaze.formats._eyelink_samples import seconds_of
+from gazeveil.gaze.fileio import eyelink, text_kernels
+from gazeveil.gaze.fileio.eyelink import seconds_of
+from gazeveil.gaze.formats import eyelink_asc
 from gazeveil.gaze.formats.base import FORMATS, Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.reading import find_format
 from tests.gaze.formats.eyelink_files import COORDS, PREAMBLE, asc, block, header, only, read_text, same, samples
@@ -147,7 +148,7 @@ def test_chunks_are_in_the_schema_with_nulls_for_what_is_missing(tmp_path: Path)
 def test_many_events_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eyelink_asc, "_MOST_EVENTS", 100)
     monkeypatch.setattr(eyelink_asc, "_BLOCK_BYTES", 1000)
-    monkeypatch.setattr(_eyelink_blocks, "_MOST_WAITING", 50)
+    monkeypatch.setattr(eyelink, "_MOST_WAITING", 50)
     messages = "".join(f"MSG\t{number} text\n" for number in range(500))
     path = asc(tmp_path, COORDS + messages + block(samples() + messages) + messages)
     chunks = chunks_of(path)
@@ -178,7 +179,7 @@ def test_more_odd_lines_than_are_noted_at_once_are_all_read(tmp_path: Path, monk
 @example(text="")
 def test_a_number_is_read_as_python_reads_it_or_left_alone(text: str) -> None:
     data = np.frombuffer(text.encode() + b"\t\n", dtype=np.uint8)
-    value, position, plain = _eyelink_kernels._read_number(data, np.uint64(0), 0)
+    value, position, plain = text_kernels._read_eyelink_number(data, np.uint64(0), 0)
     digits = sum(letter.isdigit() for letter in text)
     assert plain == (text == "." or 0 < digits <= 15)
     if not plain:
@@ -189,7 +190,7 @@ def test_a_number_is_read_as_python_reads_it_or_left_alone(text: str) -> None:
         return
     assert math.copysign(1, value) == math.copysign(1, float(text))
     assert value == float(text)
-    seconds, _, _ = _eyelink_kernels._read_number(data, np.uint64(0), 3)
+    seconds, _, _ = text_kernels._read_eyelink_number(data, np.uint64(0), 3)
     assert seconds == seconds_of(text.encode()) == float(text + "e-3")
 
 

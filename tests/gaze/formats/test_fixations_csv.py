@@ -14,7 +14,7 @@ import pytest
 from gazeveil import Recording, read, screen
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, WritableFormat
 from gazeveil.gaze.reading import Reading, find_format
 from gazeveil.geometry import Unit

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import GazeveilError
+from gazeveil.gaze.fileio.text import TextBlock, by_shape
 from gazeveil.gaze.formats import tobii_glasses
-from gazeveil.gaze.formats._json_lines import by_shape
-from gazeveil.gaze.formats._text import TextBlock
 from gazeveil.gaze.reading import read
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from gazeveil import Eye, Recording, headset, read, screen
 from gazeveil.errors import FileFormatError, InputError, OutputError
-from gazeveil.gaze._parquet import guarded
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats import parquet
 from gazeveil.gaze.formats.base import FORMATS, Chunk, ReadOptions, WritableFormat
 from gazeveil.gaze.formats.parquet import events_beside
 from gazeveil.gaze.reading import ChunkStream
+from gazeveil.gaze.schema import guarded
 
 DESK = screen(1920, 1080, 530, 300, 600)
 

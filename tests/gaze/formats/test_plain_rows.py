@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.gaze.formats._number_kernels import nearest
-from gazeveil.gaze.formats._numbers import MISSING
-from gazeveil.gaze.formats._plain_rows import PlainRows, plain_rows
-from gazeveil.gaze.formats._text import TextBlock
+from gazeveil.gaze.fileio.numbers import MISSING
+from gazeveil.gaze.fileio.tables import PlainRows, plain_rows
+from gazeveil.gaze.fileio.text import TextBlock
+from gazeveil.gaze.fileio.text_kernels import nearest
 
 
 def rows(*lines: str, decimal: str = ".", delimiter: str = ",") -> PlainRows | None:

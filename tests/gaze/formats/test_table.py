@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.gaze.formats._columns import Columns, parse_name
-from gazeveil.gaze.formats._numbers import look_for_decimal, parse_numbers
-from gazeveil.gaze.formats._samples import combined, guess_time_unit
-from gazeveil.gaze.formats._table import Table, check_delimiter
-from gazeveil.gaze.formats._table_lines import Fault, rows_of
-from gazeveil.gaze.formats._text import TextBlock
+from gazeveil.gaze.fileio.columns import Columns, parse_name
+from gazeveil.gaze.fileio.numbers import look_for_decimal, parse_numbers
+from gazeveil.gaze.fileio.recordings import combined, guess_time_unit
+from gazeveil.gaze.fileio.tables import Fault, Table, check_delimiter, rows_of
+from gazeveil.gaze.fileio.text import TextBlock
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 
 

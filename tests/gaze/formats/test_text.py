@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
-from gazeveil.gaze.formats import _text
-from gazeveil.gaze.formats._text import MAX_LINE_BYTES, read_head, text_blocks
+from gazeveil.gaze.fileio import text as _text
+from gazeveil.gaze.fileio.text import MAX_LINE_BYTES, read_head, text_blocks
 from gazeveil.gaze.formats.base import HEAD_BYTES, ReadReport
 
 

@@ -19,11 +19,11 @@ import pytest
 from gazeveil import Eye, Recording, headset, read, screen
 from gazeveil.cli.main import run
 from gazeveil.errors import GazeveilError, InputError
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, LOSABLE, Chunk, ReadOptions, WritableFormat, writer_of
 from gazeveil.gaze.formats.bids import validate
 from gazeveil.gaze.reading import ChunkStream
-from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.gaze.schema import VeilNote
 
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
 ONE_FILE = {"csv": "study.csv", "parquet": "study.parquet"}

@@ -14,7 +14,7 @@ import pytest
 
 from gazeveil import Recording, read, screen
 from gazeveil.gaze import schema
-from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import writer_of
 
 SCREEN = screen(1680, 1050, 474, 297.1, 700)

@@ -17,7 +17,7 @@ from gazeveil.lab import load
 from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples import MECHANISMS
-from gazeveil.samples.presets import PRESETS
+from gazeveil.samples.recipes import PRESETS
 
 load()
 ENTERED = [

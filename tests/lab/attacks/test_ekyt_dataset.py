@@ -17,7 +17,7 @@ from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.ekyt.training.dataset import QUANTUM, Velocities, Windows, load, packed, unpacked
 from gazeveil.lab.attacks.ekyt.training.gather import velocities_of
 from gazeveil.lab.attacks.ekyt.training.population import Crowd, varied_tracker
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 
 
 def ints(*values: int) -> NDArray[np.int32]:

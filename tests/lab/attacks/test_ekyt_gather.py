@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import write_corpus
 from gazeveil.lab.attacks.ekyt.training.gather import gathered
 from gazeveil.simulate import SimulatedStudy
 

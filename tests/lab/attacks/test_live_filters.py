@@ -19,7 +19,7 @@ from gazeveil.lab.attacks import live
 from gazeveil.lab.attacks.threats.mirrored import BEST_FIRST
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
 
 SCREEN = screen(1920, 1080, 527, 296, 600)

@@ -29,7 +29,7 @@ def truly_released(mechanism: SampleMechanism, seed: int) -> tuple[Releases, Rel
     raw = fixations(18, 150)
     stream = mechanism.start(NoiseSource.seeded(seed))
     assert isinstance(stream, StreamVeil)
-    from gazeveil.samples import _stream_kernels as k
+    from gazeveil.samples import stream_kernels as k
 
     shown, ticks, before = [], [], 0
     for n, (t, x, y) in enumerate(zip(raw.t.tolist(), raw.x.tolist(), raw.y.tolist(), strict=True)):

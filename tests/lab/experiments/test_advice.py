@@ -26,7 +26,7 @@ from gazeveil.lab.experiments.advising.recommending import LEVELS, enough_partic
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
 from gazeveil.terminal.printing import EXIT_FINDING, EXIT_OK, EXIT_USAGE
 

@@ -16,7 +16,7 @@ from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
 from gazeveil.display import canvas, png
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import write_corpus
 from gazeveil.geometry import screen
 from gazeveil.lab.experiments.usefulness import _trust_report as report
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import (

@@ -17,7 +17,7 @@ from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.strategy_parts import prior_of_task
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import write_corpus
 from gazeveil.geometry import Geometry, screen
 from gazeveil.lab.experiments.usefulness import _heatmap_methods as methods
 from gazeveil.lab.experiments.usefulness import _heatmap_report as report

@@ -16,8 +16,7 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
-from gazeveil.gaze.predicted.backbone import PACKAGE, is_installed
-from gazeveil.gaze.predicted.readout import CELL
+from gazeveil.gaze.picture_model import CELL, PACKAGE, is_installed
 from gazeveil.lab.commands import _usefulness as command
 from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet, folds
 

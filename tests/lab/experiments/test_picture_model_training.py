@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.gaze import predicted
-from gazeveil.gaze.predicted.backbone import PACKAGE, is_installed
-from gazeveil.gaze.predicted.readout import CELL
+from gazeveil.gaze import picture_model
+from gazeveil.gaze.picture_model import CELL, PACKAGE, is_installed
 
-SHIPPED = Path(predicted.__file__).with_name("readout.npz")
+SHIPPED = Path(picture_model.__file__).with_name("readout.npz")
 pytest.importorskip("torch")
 needs_the_network = pytest.mark.skipif(not is_installed(), reason=f"{PACKAGE} is not installed")
 

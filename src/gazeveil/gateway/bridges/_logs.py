@@ -22,9 +22,9 @@ from gazeveil.gateway.bridge import NOWHERE, Bridge, Point
 from gazeveil.gateway.protocol import MOST_WAITING
 from gazeveil.gateway.protocols._numbers import number
 from gazeveil.gateway.sample import EyeGeometry, RawSample
-from gazeveil.gaze import directions
-from gazeveil.gaze.formats._columns import Columns
-from gazeveil.gaze.formats._vectors import AXES, VectorColumns
+from gazeveil.gaze import conventions
+from gazeveil.gaze.fileio.columns import Columns
+from gazeveil.gaze.fileio.recordings import AXES, VectorColumns
 
 _DELIMITERS: Final = ",;\t"
 _MOST_BYTES: Final = 1 << 20
@@ -89,11 +89,11 @@ class Rows(ABC):
 
 
 def angles(direction: Vector, right: float = 1.0) -> Point:
-    """Return the angles of a direction, as `gazeveil.gaze.formats._vectors.with_angles` does for tables."""
+    """Return the angles of a direction, as `gazeveil.gaze.fileio.recordings.with_angles` does for tables."""
     across, up, ahead = direction
     if not (ahead > 0.0 and math.isfinite(across + up + ahead)):
         return NOWHERE
-    return directions.angles((across * right, -up, ahead))
+    return conventions.angles((across * right, -up, ahead))
 
 
 class LogTail(Bridge):

@@ -9,7 +9,7 @@ from typing import Final
 
 from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point
 from gazeveil.gateway.bridges._logs import LogTail, Rows, angles
-from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.gaze.formats.varjo_csv import GOOD_GAZE, layout_of
 

@@ -25,7 +25,7 @@ from gazeveil.gateway.sample import (
     Pointing,
     VeiledSample,
 )
-from gazeveil.gaze.directions import Vector, angles, ours
+from gazeveil.gaze.conventions import Vector, angles, in_our_axes
 
 _PARTS: Final = (("0", "1", "2"), ("x", "y", "z"))
 _SIDES: Final = (("0", "1"), ("left", "right"))
@@ -47,7 +47,7 @@ def pointing(told: Any, axes: str) -> Pointing | None:
     if told is None:
         return NOTHING
     found = vector(told)
-    return None if found is None else angles(ours(found, axes))
+    return None if found is None else angles(in_our_axes(found, axes))
 
 
 class Headset:
@@ -100,7 +100,7 @@ class Headset:
         found = vector(told)
         if found is None or max(map(abs, found)) > FARTHEST_MM:
             raise ValueError(ORIGINS)
-        return ours(found, self._axes)
+        return in_our_axes(found, self._axes)
 
 
 def beside(veiled: VeiledSample) -> str:

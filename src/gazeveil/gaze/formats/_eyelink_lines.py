@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gazeveil.gaze.fileio.eyelink import EyeLinkEvent, Unfit, read_eye_event, read_timed
+from gazeveil.gaze.fileio.messages import Named
+from gazeveil.gaze.fileio.numbers import milliseconds
 from gazeveil.gaze.formats._event_files import DETECTOR, OWN, TimedLine
-from gazeveil.gaze.formats._eyelink_events import Event, read_eye_event, read_timed
-from gazeveil.gaze.formats._eyelink_samples import Unfit
-from gazeveil.gaze.formats._naming import Named
 from gazeveil.gaze.formats._writing import Losses
-from gazeveil.gaze.formats._written_numbers import milliseconds
 
 _EYE_EVENTS = {
     "fixation": ("EFIX", ("x", "y", "pupil")),
@@ -55,7 +54,7 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     if kind == "message" and (_SAYS_WHERE.match(text) or (not stimulus and _names_something(text))):
         losses.add(OWN)
         return None
-    wanted = Event(**{name: row[name] for name in Event._fields})
+    wanted = EyeLinkEvent(**{name: row[name] for name in EyeLinkEvent._fields})
     if kind in _TIMED:
         line = _timed(kind, wanted, text)
         back = None if line is None else read_timed(kind, line.encode())
@@ -78,7 +77,7 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     return TimedLine(wanted.onset if kind in _TIMED or wanted.offset is None else wanted.offset, line)
 
 
-def _timed(kind: str, event: Event, text: str) -> str | None:
+def _timed(kind: str, event: EyeLinkEvent, text: str) -> str | None:
     time = _time(event.onset)
     whole = text.strip() == text and not any(letter in text for letter in "\n\r\0")
     if kind != "message":
@@ -86,7 +85,7 @@ def _timed(kind: str, event: Event, text: str) -> str | None:
     return f"{_TIMED[kind]}\t{time} {text}" if time and whole else None
 
 
-def _eye_event(kind: str, event: Event) -> str | None:
+def _eye_event(kind: str, event: EyeLinkEvent) -> str | None:
     start, end = _time(event.onset), _time(event.offset)
     if start is None or end is None or event.offset is None or event.offset < event.onset:
         return None

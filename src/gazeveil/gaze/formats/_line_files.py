@@ -9,11 +9,11 @@ import re
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.fileio.messages import Rule
+from gazeveil.gaze.fileio.numbers import milliseconds, plain_numbers
 from gazeveil.gaze.formats._event_files import AmongRows, with_known_numbers
 from gazeveil.gaze.formats._eyelink_lines import event_lines
-from gazeveil.gaze.formats._naming import Rule
 from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, cannot_hold
-from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Unit
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name, words_in
-from gazeveil.gaze.formats._preamble import stated
-from gazeveil.gaze.formats._samples import completed
+from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, parse_name, words_in
+from gazeveil.gaze.fileio.recordings import completed, stated
 from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.geometry import Geometry, Unit
 

@@ -10,8 +10,8 @@ from typing import ClassVar
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.fileio.numbers import plain_numbers
 from gazeveil.gaze.formats._writing import Losses, Piece, TextFile
-from gazeveil.gaze.formats._written_numbers import plain_numbers
 from gazeveil.geometry import Geometry
 
 

@@ -22,10 +22,10 @@ import polars as pl
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.files import is_device, replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._samples import follows_from_eyes
+from gazeveil.gaze.fileio.recordings import follows_from_eyes
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
 from gazeveil.gaze.recording import Key
-from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.gaze.schema import VeilNote
 from gazeveil.geometry import Geometry, Unit
 
 _NOT_IN_A_LINE = "\n\r\0"

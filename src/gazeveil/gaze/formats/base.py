@@ -34,9 +34,8 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.recording import Key
-from gazeveil.gaze.sentinels import parse_sentinel
-from gazeveil.gaze.validity import parse_rules
-from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.gaze.schema import VeilNote
+from gazeveil.gaze.validity import parse_rules, parse_sentinel
 from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
 
@@ -59,7 +58,7 @@ class ReadOptions:
         eye: Which eye makes the combined gaze: both (their mean), left or right.
         columns: Our column name → the file's column name, for generic tables.
         valid: Rules that valid samples keep, such as ``status==OK``; see `gazeveil.gaze.validity`.
-        sentinels: Positions that stand for lost gaze, such as ``0,0``; see `gazeveil.gaze.sentinels`.
+        sentinels: Positions that stand for lost gaze, such as ``0,0``; see `gazeveil.gaze.validity`.
         time_unit: Unit of the time column, for files that do not say.
         delimiter: Field separator, for generic tables (default: found by looking).
         decimal: Decimal mark, for generic tables (default: found by looking).

@@ -14,16 +14,14 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
-from gazeveil.gaze.formats._rules import column_of
-from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, told_step
-from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
+from gazeveil.gaze.fileio.columns import GAZE_UNITS, TIME_UNITS, Columns, column_of, parse_name
+from gazeveil.gaze.fileio.recordings import PER_SECOND, KeyRuns, combined, guess_time_unit, in_seconds, step_in_words
+from gazeveil.gaze.fileio.tables import Batch, Table, check_delimiter
 from gazeveil.gaze.formats._table_files import DelimitedFile, TabFile
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
+from gazeveil.gaze.schema import VeilNote
 from gazeveil.gaze.validity import parse_rules
-from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.geometry import Geometry, Unit
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -248,7 +246,7 @@ def _time_unit_by_step(path: Path, batch: Batch, column: str, report: ReadReport
             path,
             column=column,
             expected="a typical step between samples of 10 to 2000 Hz, to tell the unit of time",
-            found=told_step(step),
+            found=step_in_words(step),
             hint="name the unit with --time-unit s, ms, us or ns",
         )
     report.remark(f"time was taken to be in {unit}, from its typical step of {step:g}; --time-unit overrides this")

@@ -22,12 +22,22 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError, InternalError
-from gazeveil.gaze.formats._eyelink_blocks import Blocks, Names, Trial
-from gazeveil.gaze.formats._eyelink_events import BEGINNINGS, ENDINGS, event_table
-from gazeveil.gaze.formats._eyelink_samples import BOTH_EYES, Shape, Unfit, read_sample, shown
+from gazeveil.gaze.fileio.eyelink import (
+    BEGINNINGS,
+    BOTH_EYES,
+    ENDINGS,
+    Blocks,
+    Names,
+    Shape,
+    Trial,
+    Unfit,
+    event_table,
+    read_sample,
+    shown,
+)
+from gazeveil.gaze.fileio.messages import may_be_named
+from gazeveil.gaze.fileio.text import text_blocks
 from gazeveil.gaze.formats._line_files import EyeLinkFile
-from gazeveil.gaze.formats._naming import may_be_named
-from gazeveil.gaze.formats._text import text_blocks
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
@@ -74,9 +84,9 @@ class _Reading:
     """One file being read, with the samples that wait to become a chunk."""
 
     def __init__(self, path: Path, options: ReadOptions, report: ReadReport) -> None:
-        from gazeveil.gaze.formats import _eyelink_kernels  # noqa: PLC0415  (numba loads on use)
+        from gazeveil.gaze.fileio import text_kernels  # noqa: PLC0415  (numba loads on use)
 
-        self.kernels = _eyelink_kernels
+        self.kernels = text_kernels
         self.path, self.options, self.report = path, options, report
         self.blocks = Blocks(path, options, report)
         self.most_rows = min(options.chunk_rows, _MOST_ROWS)

@@ -13,10 +13,9 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import Columns, header_words
-from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
-from gazeveil.gaze.formats._samples import combined, completed, in_seconds
-from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.fileio.columns import Columns, header_words
+from gazeveil.gaze.fileio.recordings import Recorder, as_messages, combined, completed, in_seconds, placed_messages
+from gazeveil.gaze.fileio.tables import Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 

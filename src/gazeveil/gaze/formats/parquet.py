@@ -14,14 +14,12 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label, telling_os_errors
-from gazeveil.gaze.corpus import Corpus, is_corpus
-from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
-from gazeveil.gaze.formats._columns import Columns
-from gazeveil.gaze.formats._rules import column_of, judge
-from gazeveil.gaze.formats._samples import PER_SECOND, completed, no_samples
+from gazeveil.gaze.corpus import Corpus, is_corpus, write_events, write_samples, writing_corpus
+from gazeveil.gaze.fileio.columns import Columns, column_of, judge
+from gazeveil.gaze.fileio.recordings import PER_SECOND, completed, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.schema import MAGIC, TableLabel, guarded, os_errors_explained, read_label
 from gazeveil.gaze.validity import Rule, parse_rules
 
 _HELD_ROWS = 250_000
@@ -257,11 +255,11 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
         if held:
             parts.append(_write_part(held, Path(folder) / f"{len(parts):06d}.parquet", label))
         joined = pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal")
-        with telling_os_errors():
+        with os_errors_explained():
             joined.sink_parquet(target, metadata=label.to_metadata())
         written = [events_beside(part) for part in parts if events_beside(part).exists()]
         if written:
-            with replacing(events_beside(path)) as events_target, telling_os_errors():
+            with replacing(events_beside(path)) as events_target, os_errors_explained():
                 events = pl.concat([pl.scan_parquet(part) for part in written])
                 events.sink_parquet(events_target, metadata=label.to_metadata())
         else:

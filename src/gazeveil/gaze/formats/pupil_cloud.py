@@ -18,13 +18,11 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
-from gazeveil.gaze.formats._columns import first_line, parse_name
-from gazeveil.gaze.formats._numbers import is_one_of
-from gazeveil.gaze.formats._runs import KeyRuns, from_tracker
-from gazeveil.gaze.formats._samples import combined, completed, in_seconds
-from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.fileio.columns import first_line, parse_name
+from gazeveil.gaze.fileio.numbers import is_one_of
+from gazeveil.gaze.fileio.recordings import KeyRuns, combined, completed, from_tracker, in_seconds
+from gazeveil.gaze.fileio.tables import SeriesBesideSamples, Table, add_bad_lines, aside, read_whole
+from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit, screen
 
@@ -182,12 +180,12 @@ def wearer_labels(
     )
 
 
-def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, Beside] | None:
+def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, SeriesBesideSamples] | None:
     """Open the pupil sizes of both eyes beside the gaze."""
     return {side: _pupil(path, side, options, report) for side in ("left", "right")} if path.is_file() else None
 
 
-def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> Beside:
+def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> SeriesBesideSamples:
     table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
     numbers = {
         "t": table.columns.need("'timestamp [ns]'", "timestamp"),
@@ -203,7 +201,7 @@ def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> B
         if side == "left":
             add_bad_lines(report, table.report)
 
-    return Beside(tables(), PUPIL_TOLERANCE_S, report)
+    return SeriesBesideSamples(tables(), PUPIL_TOLERANCE_S, report)
 
 
 def _events(folder: Path, options: ReadOptions, report: ReadReport) -> dict[str, pl.DataFrame]:

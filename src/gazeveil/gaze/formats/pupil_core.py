@@ -11,12 +11,10 @@ from typing import Final
 import polars as pl
 
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
-from gazeveil.gaze.formats._columns import first_line, parse_name
-from gazeveil.gaze.formats._runs import from_tracker
-from gazeveil.gaze.formats._samples import combined, completed, in_seconds
-from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.fileio.columns import first_line, parse_name
+from gazeveil.gaze.fileio.recordings import combined, completed, from_tracker, in_seconds
+from gazeveil.gaze.fileio.tables import SeriesBesideSamples, Table, add_bad_lines, aside, read_whole
+from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -85,7 +83,7 @@ def observer_by_folder(path: Path, report: ReadReport) -> str:
     return name
 
 
-def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Beside | None, str]:
+def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[SeriesBesideSamples | None, str]:
     """Open the pupil sizes beside the gaze: in mm if the 3d eye model gave any, else in pixels of the eye camera."""
     if not path.is_file():
         return None, ""
@@ -113,7 +111,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Besid
             batch = next(batches, None)
         add_bad_lines(report, table.report)
 
-    return Beside(tables(), PUPIL_TOLERANCE_S, report), unit
+    return SeriesBesideSamples(tables(), PUPIL_TOLERANCE_S, report), unit
 
 
 def _events(folder: Path, options: ReadOptions, report: ReadReport) -> pl.DataFrame:

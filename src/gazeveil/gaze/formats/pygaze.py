@@ -17,15 +17,19 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._between import Between, Message
-from gazeveil.gaze.formats._columns import Columns, parse_name
-from gazeveil.gaze.formats._naming import namer, rules_of
-from gazeveil.gaze.formats._preamble import lines_before
-from gazeveil.gaze.formats._runs import Recorder
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
-from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._table_lines import Aside, Line
-from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.fileio.columns import Columns, parse_name
+from gazeveil.gaze.fileio.messages import Message, MessagesBetweenRows, namer, rules_of
+from gazeveil.gaze.fileio.recordings import (
+    PER_SECOND,
+    Recorder,
+    combined,
+    completed,
+    expect_unit,
+    in_seconds,
+    lines_before,
+)
+from gazeveil.gaze.fileio.tables import Aside, Batch, Line, Table
+from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 
@@ -88,7 +92,7 @@ class PyGaze:
         )
         layout = _layout(table.columns, options, shape)
         geometry = _geometry(path, options)
-        between = Between(
+        between = MessagesBetweenRows(
             namer(options.stimulus_from, lambda text: ""), namer(options.trial_from, lambda text: ""), shape.begins
         )
         named = bool(rules_of(options.trial_from))

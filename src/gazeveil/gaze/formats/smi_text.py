@@ -15,12 +15,19 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.formats._between import Between, Message
-from gazeveil.gaze.formats._naming import a_name, media_in, namer, rules_of
-from gazeveil.gaze.formats._numbers import MISSING, is_one_of
-from gazeveil.gaze.formats._preamble import lines_before, stated
-from gazeveil.gaze.formats._runs import Recorder
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, expect_unit, in_seconds
+from gazeveil.gaze.fileio.messages import Message, MessagesBetweenRows, a_name, media_in, namer, rules_of
+from gazeveil.gaze.fileio.numbers import MISSING, is_one_of
+from gazeveil.gaze.fileio.recordings import (
+    PER_SECOND,
+    Recorder,
+    combined,
+    expect_unit,
+    in_seconds,
+    lines_before,
+    stated,
+)
+from gazeveil.gaze.fileio.tables import Aside, Batch, Line, Table
+from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats._smi_columns import (
     Layout,
     geometry_of,
@@ -31,9 +38,6 @@ from gazeveil.gaze.formats._smi_columns import (
     rate_of,
     said_in,
 )
-from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._table_lines import Aside, Line
-from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _MESSAGE = re.compile(rb"[^\t,;\n]*[\t,;]MSG[\t,;]")
@@ -74,7 +78,7 @@ class SmiText:
         )
         layout = layout_of(table.columns, options)
         geometry = geometry_of(path, preamble, options)
-        between = Between(
+        between = MessagesBetweenRows(
             namer(options.stimulus_from, _nothing if "stimulus" in layout.text else media_in),
             namer(options.trial_from, _nothing),
         )

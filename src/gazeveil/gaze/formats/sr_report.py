@@ -11,11 +11,10 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._columns import Columns, header_words, parse_name
-from gazeveil.gaze.formats._naming import a_name, rules_of, usual_variable
-from gazeveil.gaze.formats._runs import Recorder, as_messages, placed_messages
-from gazeveil.gaze.formats._samples import combined, in_seconds
-from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.fileio.columns import Columns, header_words, parse_name
+from gazeveil.gaze.fileio.messages import a_name, rules_of, usual_variable
+from gazeveil.gaze.fileio.recordings import Recorder, as_messages, combined, in_seconds, placed_messages
+from gazeveil.gaze.fileio.tables import Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
 

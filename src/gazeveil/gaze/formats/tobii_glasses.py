@@ -20,10 +20,18 @@ import polars as pl
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._json_lines import Shaped, by_shape, json_blocks, json_lines, number_in, parse_json, point_in
-from gazeveil.gaze.formats._runs import as_messages
-from gazeveil.gaze.formats._samples import combined, completed
-from gazeveil.gaze.formats._text import TextBlock, read_head
+from gazeveil.gaze.fileio.recordings import as_messages, combined, completed
+from gazeveil.gaze.fileio.text import (
+    Shaped,
+    TextBlock,
+    by_shape,
+    json_blocks,
+    json_lines,
+    number_in,
+    parse_json,
+    point_in,
+    read_head,
+)
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit

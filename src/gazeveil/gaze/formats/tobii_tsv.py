@@ -16,15 +16,110 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name, words_in
-from gazeveil.gaze.formats._numbers import MISSING, is_one_of, which_are
-from gazeveil.gaze.formats._preamble import lines_before, stated, stated_screen
-from gazeveil.gaze.formats._runs import Recorder
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
-from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._tobii_messages import Messages
+from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, parse_name, words_in
+from gazeveil.gaze.fileio.numbers import MISSING, is_one_of, which_are
+from gazeveil.gaze.fileio.recordings import (
+    PER_SECOND,
+    Recorder,
+    combined,
+    completed,
+    guess_time_unit,
+    in_seconds,
+    lines_before,
+    placed_messages,
+    stated,
+    stated_screen,
+    step_in_words,
+)
+from gazeveil.gaze.fileio.tables import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
+
+_LABELS = ("observer", "stimulus", "session")
+_Labels = tuple[str, str, str]
+
+
+class TobiiMessages:
+    """Gives each message to the recording around it: of the same participant, and where possible the same stimulus."""
+
+    def __init__(self, report: ReadReport) -> None:
+        self._report = report
+        self._waiting: list[tuple[_Labels, float, str]] = []
+        self._last: _Labels | None = None
+
+    def place(self, rows: Batch, samples: Batch, scale: float) -> pl.DataFrame:
+        """Return the messages of a batch as events with ``at``, the sample whose recording they belong to."""
+        placed: list[tuple[int, float, str]] = []
+        count = len(samples.lines)
+        labels = samples.frame.select(_LABELS)
+        waiting, self._waiting = self._waiting, []
+        for held, held_time, held_text in waiting:
+            self._put(placed, held, held_time, held_text, labels, 0)
+        for line, observer, stimulus, session, time, text in _spoken(rows):
+            if time is None:
+                self._report.remark("messages without a time were left out")
+                continue
+            before = int(samples.lines.searchsorted(line))
+            is_sample = before < count and int(samples.lines[before]) == line
+            if is_sample:
+                placed.append((before, time / scale, text))
+            else:
+                self._put(placed, (observer, stimulus, session), time / scale, text, labels, before)
+        if count:
+            last = labels.row(count - 1)
+            self._last = (last[0], last[1], last[2])
+        return placed_messages(placed)
+
+    def rest(self) -> pl.DataFrame:
+        """Return the messages after the last sample."""
+        mine = [(-1, time, text) for labels, time, text in self._waiting if self._last and _same(labels, self._last)]
+        self._drop(len(self._waiting) - len(mine))
+        return placed_messages(mine)
+
+    def _put(
+        self,
+        placed: list[tuple[int, float, str]],
+        mine: _Labels,
+        time: float,
+        text: str,
+        labels: pl.DataFrame,
+        before: int,
+    ) -> None:
+        previous = labels.row(before - 1) if before else self._last
+        if previous == mine:
+            placed.append((before - 1, time, text))
+        elif before >= labels.height:
+            self._waiting.append((mine, time, text))
+        elif _same(mine, labels.row(before)):
+            placed.append((before, time, text))
+        elif previous is not None and _same(mine, previous):
+            placed.append((before - 1, time, text))
+        else:
+            self._drop(1)
+
+    def _drop(self, count: int) -> None:
+        if count:
+            self._report.remark("messages outside any recording were left out", count)
+
+
+def _same(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether both are of one participant in one recording."""
+    return mine[0] == other[0] and mine[2] == other[2]
+
+
+def _spoken(rows: Batch) -> list[tuple[int, str, str, str, float | None, str]]:
+    """Return line, labels, time and text of the rows that say something."""
+    if "event" not in rows.frame.columns:
+        return []
+    text = [name for name in ("event", "event_value") if name in rows.frame.columns]
+    speaks = rows.frame["event"].is_not_null()
+    said = rows.frame.select(*_LABELS, "t", *text).filter(speaks)
+    said = said.select(*_LABELS, "t", pl.concat_str(text, separator=": ", ignore_nulls=True).alias("text"))
+    return [(line, *row) for line, row in zip(rows.lines[speaks.to_numpy()].tolist(), said.iter_rows(), strict=True)]
+
+
+# --- Tobii Pro Lab data export (TSV), with units in the header or without, and Tobii Studio's older spellings.
+
 
 _PIXELS = ("dacspx", "adcspx", "px", "", "mcspx")
 _FRACTIONS = ("dacsnorm", "adcsnorm", "mcsnorm")
@@ -63,7 +158,7 @@ class TobiiTsv:
         layout = _layout(table.columns, options)
         options = _with_preamble(options, preamble)
         time_unit = layout.time_unit
-        messages = Messages(report)
+        messages = TobiiMessages(report)
         recorder = Recorder(path, options.chunk_rows, "mm")
         for batch in table.batches(layout.text, layout.numbers):
             rows = _with_labels(batch, layout, options, path)
@@ -289,7 +384,7 @@ def _time_unit(path: Path, samples: pl.DataFrame, column: str) -> str:
             path,
             column=column,
             expected="steps of 10 to 2000 Hz in milliseconds or microseconds",
-            found=told_step(step),
+            found=step_in_words(step),
             hint="name the unit with --time-unit ms or us",
         )
     return unit

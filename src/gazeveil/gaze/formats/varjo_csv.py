@@ -12,10 +12,17 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.gaze.formats._columns import Columns, header_words
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
-from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._vectors import VectorColumns, with_angles
+from gazeveil.gaze.fileio.columns import Columns, header_words
+from gazeveil.gaze.fileio.recordings import (
+    PER_SECOND,
+    VectorColumns,
+    combined,
+    completed,
+    expect_unit,
+    in_seconds,
+    with_angles,
+)
+from gazeveil.gaze.fileio.tables import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import headset
 

@@ -18,10 +18,19 @@ import polars as pl
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, header_words, parse_name
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, guess_time_unit, in_seconds
-from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
+from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, header_words, parse_name
+from gazeveil.gaze.fileio.recordings import (
+    AXES,
+    PER_SECOND,
+    VectorColumns,
+    combined,
+    completed,
+    expect_unit,
+    guess_time_unit,
+    in_seconds,
+    with_angles,
+)
+from gazeveil.gaze.fileio.tables import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import headset
 

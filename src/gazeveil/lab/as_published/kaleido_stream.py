@@ -46,9 +46,9 @@ class KaleidoAsPublished(StreamMechanism):
 
     def compiled(self) -> Compiled:
         """Return the compiled kernels that take one sample, and many; numba loads on use."""
-        from gazeveil.samples.mechanisms import _tested_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import release_kernels as kernels  # noqa: PLC0415
 
-        return kernels.step, kernels.run
+        return kernels.tested_step, kernels.tested_run
 
     @property
     def guarantee(self) -> Guarantee:

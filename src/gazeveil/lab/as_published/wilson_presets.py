@@ -8,7 +8,7 @@ from typing import Any
 
 from gazeveil.errors import UnknownName, closest
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.presets import PRESETS, Preset
+from gazeveil.samples.recipes import PRESETS, Preset
 from gazeveil.samples.space import Space
 
 ALL_PRESETS: dict[str, Preset] = {

@@ -23,7 +23,7 @@ import numpy as np
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import GazeveilError
-from gazeveil.gaze.usual import usual
+from gazeveil.gaze.conventions import with_usual_screen
 from gazeveil.geometry import Geometry
 from gazeveil.lab import load
 from gazeveil.lab.attacks.contract import Trial
@@ -63,7 +63,7 @@ def undone(veil: Mapping[str, Any], geometry: Geometry, points: FloatArray) -> F
     """
     scale = 1.0
     if veil["space"]["kind"] == Screen.kind:
-        known = space_of(geometry if geometry.knows_degrees else usual(geometry))
+        known = space_of(geometry if geometry.knows_degrees else with_usual_screen(geometry))
         scale = known.degrees(1.0)
     mechanism = mechanism_from_dict(_scaled(veil, scale))
     found = _fitting(mechanism)

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from gazeveil.arrays import BoolArray, FloatArray, IntArray
-from gazeveil.gaze.events.ivt import VelocityThreshold
+from gazeveil.gaze.events import VelocityThreshold
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource, from_lattice, gaussian
 

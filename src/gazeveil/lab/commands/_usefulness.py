@@ -432,7 +432,7 @@ def experiment_picture_model(
         raise MissingExtra("torch", "attacks", "training the picture model") from missing
     import numpy as np
 
-    from gazeveil.gaze.predicted.backbone import backbone
+    from gazeveil.gaze.picture_model import backbone
     from gazeveil.lab.experiments.picture_model import pictures
     from gazeveil.lab.experiments.picture_model.judging import contents, judge, mean_score
     from gazeveil.lab.experiments.picture_model.network import Frozen, stored

@@ -113,7 +113,7 @@ def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | Non
     """Return the mechanism for directions in the head's frame: what an attacker compares is in degrees."""
     from gazeveil.lab import load
     from gazeveil.lab.as_published.wilson_presets import preset
-    from gazeveil.samples.recipe import from_recipe, read_recipe
+    from gazeveil.samples.recipes import from_recipe, read_recipe
     from gazeveil.samples.space import EYE_FIELD, Sphere
 
     load()
@@ -222,7 +222,7 @@ def attack_keep(
     from gazeveil.samples import identification
 
     path = table or identification.PACKAGED
-    before = identification.read_table(path) if path.exists() else identification.Table(0, ())
+    before = identification.read_table(path) if path.exists() else identification.IdentificationTable(0, ())
     day = date or datetime.datetime.now(datetime.UTC).date().isoformat()
     rows = [
         identification.row_of(judged, software=f"gazeveil {__version__}", date=day, command=command)

@@ -97,7 +97,7 @@ def find_subjects() -> None:
 def _subject(name: str, options: dict[str, str]) -> Subject:
     """Build a subject; a radius may have its unit, if it is that of what is audited."""
     from gazeveil.privacy.audit.subject import build
-    from gazeveil.samples.length import Length
+    from gazeveil.samples.space import Length
 
     length = Length.of(options["radius"]) if "radius" in options else Length(Fraction(0))
     subject = build(name, options | ({"radius": as_text(length.number)} if length.unit else {}))

@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from gazeveil.arrays import PlainRow
-from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold
-from gazeveil.gaze.events.table import covered
+from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold, covered
 from gazeveil.lab.datasets.lund2013 import CODERS, STIMULI, Labelled, load
 from gazeveil.lab.utility.agreement import Agreement, agreement
 

@@ -12,7 +12,7 @@ from gazeveil.geometry import Geometry
 from gazeveil.lab import load
 from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.recipe import from_recipe, with_lengths
+from gazeveil.samples.recipes import from_recipe, with_lengths
 from gazeveil.samples.space import space_of
 
 load()

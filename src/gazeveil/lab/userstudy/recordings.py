@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.gateway.policy import read_policy
-from gazeveil.gaze.corpus_writer import write_corpus
+from gazeveil.gaze.corpus import write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.lab.attacks.recognisers.lda import Lda

@@ -26,7 +26,7 @@ from gazeveil.features.series import MIDDLE, scaled_series
 from gazeveil.features.series_release import Named
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable, Series
-from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.gaze.corpus import MapsRecordings
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
 from gazeveil.release.feature_facts import declares, is_table, label_of, settings_of, stimuli_of

@@ -22,12 +22,10 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.arrays import Tell
 from gazeveil.errors import CannotCompose, OptionError
 from gazeveil.exact import Number
-from gazeveil.gaze.corpus import MANIFEST, Corpus
-from gazeveil.gaze.corpus_writer import writing_corpus
+from gazeveil.gaze.corpus import MANIFEST, Corpus, Spool, SpooledCorpus, writing_corpus
 from gazeveil.gaze.formats.base import writer_of
 from gazeveil.gaze.reading import ChunkStream
-from gazeveil.gaze.spool import Spool, SpooledCorpus
-from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.gaze.schema import VeilNote
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.composition import compose, kept_promise

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import MECHANISMS
-from gazeveil.samples.mechanisms._slots import Slotted
+from gazeveil.samples.mechanisms.distribution import Slotted
 from gazeveil.samples.mechanisms.kaleido import tests_in
 from gazeveil.samples.stream import Plan
 from gazeveil.samples.window_budget import Rule

@@ -21,11 +21,9 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.checks import as_samples
-from gazeveil.samples.compiled import CHUNK
-from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
+from gazeveil.samples.mechanism import MECHANISMS, Arrays, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.space import Sphere
-from gazeveil.samples.state import Arrays
+from gazeveil.samples.veils import CHUNK, as_samples
 
 
 @MECHANISMS.register("chain")

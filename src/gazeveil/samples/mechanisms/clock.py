@@ -14,7 +14,7 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.samples import gaze_model
-from gazeveil.samples.content import Prior, Region, prior_of, regions_of
+from gazeveil.samples.gaze_model import Prior, Region, prior_of, regions_of
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.stream import LONGEST_LAG, Compiled, Plan, StreamMechanism, _between
@@ -40,9 +40,9 @@ class Clock(StreamMechanism):
 
     def compiled(self) -> Compiled:
         """Return the compiled kernels that take one sample, and many; numba loads on use."""
-        from gazeveil.samples.mechanisms import _clock_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import release_kernels as kernels  # noqa: PLC0415
 
-        return kernels.step, kernels.run
+        return kernels.clock_step, kernels.clock_run
 
     @property
     def delay(self) -> float:

@@ -10,8 +10,8 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+from gazeveil.samples.veils import CompiledVeil, Kernels
 
 RULES = ("clamp", "reflect")
 
@@ -47,9 +47,9 @@ class EdgeRule(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _edge_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         unused = 3 - self.space.axes
         low, high = (*self.space.low, *[-1.0] * unused), (*self.space.high, *[1.0] * unused)
         fixed = (float(self.rule == "reflect"), *low, *high)
-        return CompiledVeil(self, noise, Kernels(kernels.step, kernels.run), fixed=fixed)
+        return CompiledVeil(self, noise, Kernels(kernels.edge_step, kernels.edge_run), fixed=fixed)

@@ -10,10 +10,9 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.checks import positive
-from gazeveil.samples.compiled import CompiledVeil, Kernels
-from gazeveil.samples.length import in_degrees
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+from gazeveil.samples.space import in_degrees
+from gazeveil.samples.veils import CompiledVeil, Kernels, positive
 
 BETWEEN = ("nothing", "hold")
 
@@ -64,7 +63,7 @@ class EqualFixations(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _equalise_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         fixed = (
             self.space.degrees(self.radius),
@@ -72,4 +71,6 @@ class EqualFixations(SampleMechanism):
             round(self.show * 1e6),
             float(self.between == "hold"),
         )
-        return CompiledVeil(self, noise, Kernels(kernels.step, kernels.run), fixed=fixed, integers=7, floats=9)
+        return CompiledVeil(
+            self, noise, Kernels(kernels.equalise_step, kernels.equalise_run), fixed=fixed, integers=7, floats=9
+        )

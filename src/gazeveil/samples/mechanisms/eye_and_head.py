@@ -21,13 +21,11 @@ from gazeveil.errors import OptionError, StateError
 from gazeveil.exact import above_zero, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples.checks import as_samples
 from gazeveil.samples.gaze_model import HEADS, GazeModel
-from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, fails_closed
+from gazeveil.samples.mechanism import MECHANISMS, Arrays, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.mechanisms.clock import Clock
-from gazeveil.samples.space import Sphere
-from gazeveil.samples.state import Arrays
+from gazeveil.samples.space import Length, Sphere
+from gazeveil.samples.veils import as_samples
 
 HEAD_SPACE = Sphere()
 """Heads point anywhere in the world: yaw all around, and pitch."""

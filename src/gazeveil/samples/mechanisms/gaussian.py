@@ -14,10 +14,9 @@ from gazeveil.arrays import FloatArray
 from gazeveil.noise import NoiseSource, gaussian, lattice_step
 from gazeveil.noise.parameters import in_steps
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.checks import positive
-from gazeveil.samples.compiled import Kernels, NoisyVeil
-from gazeveil.samples.length import in_degrees
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+from gazeveil.samples.space import in_degrees
+from gazeveil.samples.veils import Kernels, NoisyVeil, positive
 
 
 @MECHANISMS.register("gaussian")
@@ -55,13 +54,13 @@ class GaussianNoise(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _gaussian_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         step = lattice_step(self.own_sigma)
         return NoisyVeil(
             self,
             noise,
-            Kernels(kernels.step, kernels.run),
+            Kernels(kernels.gaussian_step, kernels.gaussian_run),
             draw=partial(_draw, self.own_sigma, step),
             per_sample=self.space.axes,
             fixed=(step,),

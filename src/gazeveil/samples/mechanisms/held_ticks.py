@@ -22,17 +22,23 @@ from gazeveil.noise import NoiseSource, lattice_step
 from gazeveil.noise.parameters import NOISE_PER_DEGREE, in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples.checks import as_samples
-from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, fails_closed
-from gazeveil.samples.space import Sphere
-from gazeveil.samples.state import Arrays, fit
-from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, in_microseconds, moment, moments
+from gazeveil.samples.mechanism import MECHANISMS, Arrays, ColumnsVeil, Faults, SampleMechanism, fails_closed, fit
+from gazeveil.samples.space import Length, Sphere
+from gazeveil.samples.veils import (
+    CLOCK_SLOTS,
+    PREVIOUS,
+    RAN_BACK,
+    SEEN,
+    as_samples,
+    in_microseconds,
+    sample_time,
+    sample_times,
+)
 
 MOST_TICKS = 64
 NEVER = -(1 << 62)
 _HINT = "start a new stream"
-_MISSING, _NOT_FINITE = PLACES, PLACES + 1
+_MISSING, _NOT_FINITE = CLOCK_SLOTS, CLOCK_SLOTS + 1
 
 
 @MECHANISMS.register("held-ticks")
@@ -137,7 +143,7 @@ class _Ticking(ColumnsVeil):
         from gazeveil.noise.sampling_kernels import radial  # noqa: PLC0415  (numba loads on use)
 
         super().__init__(mechanism, noise)
-        self._numbers = np.zeros(PLACES + 2, np.int64)
+        self._numbers = np.zeros(CLOCK_SLOTS + 2, np.int64)
         self._held: tuple[float, ...] = mechanism.space.centre
         self._radial = radial
         axes = 3 if mechanism.of_directions else mechanism.space.axes
@@ -200,7 +206,7 @@ class _Ticking(ColumnsVeil):
     def _take(self, t: float, *point: float) -> tuple[float, ...]:
         if len(point) != len(self._held):
             raise self._wrong_axes(len(point))
-        now = moment(self._numbers, t)
+        now = sample_time(self._numbers, t)
         if not all(map(math.isfinite, point)):
             self._numbers[_MISSING if any(map(math.isnan, point)) else _NOT_FINITE] += 1
             point = self._held
@@ -245,12 +251,12 @@ class _Ticking(ColumnsVeil):
 
     def _place(self, *point: float) -> tuple[float, ...]:
         """Return where noise is added: to the nearest point of the space, or to a direction's unit vector."""
-        from gazeveil.samples._sphere_kernels import direction  # noqa: PLC0415
+        from gazeveil.samples.stream_kernels import direction  # noqa: PLC0415
 
         return direction(*point) if self.mechanism.of_directions else self.mechanism.space.clamp(*point)
 
     def _back(self, *point: float) -> tuple[float, ...]:
-        from gazeveil.samples._sphere_kernels import angles  # noqa: PLC0415
+        from gazeveil.samples.stream_kernels import angles  # noqa: PLC0415
 
         return angles(*point) if self.mechanism.of_directions else point
 
@@ -258,7 +264,7 @@ class _Ticking(ColumnsVeil):
         if len(columns) != 1 + len(self._held):
             raise self._wrong_axes(len(columns) - 1)
         t, *gaze = as_samples(*columns)
-        now, points = moments(self._numbers, t), np.stack(gaze, axis=1)
+        now, points = sample_times(self._numbers, t), np.stack(gaze, axis=1)
         there = np.asarray(np.isfinite(points).all(axis=1))
         missing = np.isnan(points).any(axis=1)
         self._numbers[_MISSING] += np.count_nonzero(missing)

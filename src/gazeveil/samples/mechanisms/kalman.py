@@ -9,9 +9,8 @@ from typing import ClassVar
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.checks import positive
-from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+from gazeveil.samples.veils import CompiledVeil, Kernels, positive
 
 
 @MECHANISMS.register("kalman")
@@ -47,10 +46,10 @@ class KalmanSmoothing(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _kalman_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         fixed = (self.space.degrees(self.wander) ** 2, self.space.degrees(self.error) ** 2)
-        return _Filtering(self, noise, Kernels(kernels.step, kernels.run), fixed=fixed, floats=4)
+        return _Filtering(self, noise, Kernels(kernels.kalman_step, kernels.kalman_run), fixed=fixed, floats=4)
 
 
 class _Filtering(CompiledVeil):

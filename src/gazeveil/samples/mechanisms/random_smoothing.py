@@ -14,10 +14,9 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.checks import number, truth
-from gazeveil.samples.compiled import BLOCK, Kernels, NoisyVeil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 from gazeveil.samples.mechanisms.smoothing import checked_window
+from gazeveil.samples.veils import BLOCK, Kernels, NoisyVeil, number, truth
 
 
 @MECHANISMS.register("random-smoothing")
@@ -55,12 +54,12 @@ class RandomSmoothing(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         return _Smoothing(
             self,
             noise,
-            Kernels(kernels.step, kernels.run),
+            Kernels(kernels.random_smoothing_step, kernels.random_smoothing_run),
             draw=partial(_weights, self.spread),
             per_sample=1,
             fixed=(self.window, float(not self.random_start)),
@@ -75,28 +74,32 @@ class _Smoothing(NoisyVeil):
     __slots__ = ()
 
     def _refill(self, samples: int = BLOCK) -> None:
-        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415
-        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as places  # noqa: PLC0415
 
         self._check_open()
-        if self._clock[places.SEEN] == 0 and self._fixed[kernels.FILLS] == 0.0:
+        if self._clock[places.SEEN] == 0 and self._fixed[kernels.RANDOM_SMOOTHING_FILLS] == 0.0:
             self._start_anywhere()
         super()._refill(samples)
 
     def _start_anywhere(self) -> None:
         """Fill the ring with random points of the space, each of weight 1."""
-        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        space, window = self.mechanism.space, int(self._fixed[kernels.WINDOW])
-        ring = self._memory[kernels.RING :][: kernels.COLUMNS * window].reshape(window, kernels.COLUMNS)
+        space, window = self.mechanism.space, int(self._fixed[kernels.RANDOM_SMOOTHING_WINDOW])
+        ring = self._memory[kernels.RANDOM_SMOOTHING_RING :][: kernels.RANDOM_SMOOTHING_COLUMNS * window].reshape(
+            window, kernels.RANDOM_SMOOTHING_COLUMNS
+        )
         shares = _uniform(self.noise, window * space.axes).reshape(window, space.axes)
         ring[:, : space.axes] = np.array(space.low) + shares * np.array(space.size)
         ring[:, 3] = 1.0
 
     def _is_sane(self) -> bool:
-        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        return super()._is_sane() and bool(0 <= self._clock[kernels.AT] < self._fixed[kernels.WINDOW])
+        return super()._is_sane() and bool(
+            0 <= self._clock[kernels.RANDOM_SMOOTHING_AT] < self._fixed[kernels.RANDOM_SMOOTHING_WINDOW]
+        )
 
 
 def _uniform(source: NoiseSource, count: int) -> FloatArray:

@@ -14,16 +14,14 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.checks import as_samples, positive
-from gazeveil.samples.mechanism import MECHANISMS, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
+from gazeveil.samples.mechanism import MECHANISMS, Arrays, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed
 from gazeveil.samples.mechanisms.chain import checked_members
-from gazeveil.samples.state import Arrays
-from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
+from gazeveil.samples.veils import CLOCK_SLOTS, RAN_BACK, SEEN, as_samples, positive, sample_time, sample_times
 
 # places in the veil's integers
-_WHICH, _UNTIL = PLACES, PLACES + 1
-_FAULTS = PLACES + 2
-_PLACES = PLACES + 5
+_WHICH, _UNTIL = CLOCK_SLOTS, CLOCK_SLOTS + 1
+_FAULTS = CLOCK_SLOTS + 2
+_PLACES = CLOCK_SLOTS + 5
 
 
 @MECHANISMS.register("rotate")
@@ -113,13 +111,13 @@ class _Rotating(ColumnsVeil):
     @fails_closed
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
-        now = moment(self._numbers, t)
+        now = sample_time(self._numbers, t)
         return self._turn(now).step(now / 1e6, x, y)
 
     @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
-        now = moment(self._numbers, t)
+        now = sample_time(self._numbers, t)
         return self._turn(now).step3(now / 1e6, x, y, z)
 
     @property
@@ -132,7 +130,7 @@ class _Rotating(ColumnsVeil):
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
         t, *gaze = as_samples(*columns)
         out = [np.empty(len(t)) for _ in gaze]
-        now = moments(self._numbers, t)
+        now = sample_times(self._numbers, t)
         at = 0
         while at < len(now):
             veil = self._turn(int(now[at]))
@@ -184,7 +182,7 @@ class _Rotating(ColumnsVeil):
         if (
             numbers.dtype != np.int64
             or not 0 <= index < len(self.mechanism.members)
-            or (numbers[SEEN:PLACES] < 0).any()
+            or (numbers[SEEN:CLOCK_SLOTS] < 0).any()
         ):
             raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
         self._numbers = numbers.copy()

@@ -42,9 +42,9 @@ class SparseVector(StreamMechanism):
 
     def compiled(self) -> Compiled:
         """Return the compiled kernels that take one sample, and many; numba loads on use."""
-        from gazeveil.samples.mechanisms import _sparse_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import release_kernels as kernels  # noqa: PLC0415
 
-        return kernels.step, kernels.run
+        return kernels.sparse_step, kernels.sparse_run
 
     def plan(self) -> Plan:
         """Return what an epoch and its release cost."""

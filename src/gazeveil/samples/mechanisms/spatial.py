@@ -9,9 +9,8 @@ from typing import ClassVar
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.checks import positive, truth
-from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+from gazeveil.samples.veils import CompiledVeil, Kernels, positive, truth
 
 POINTS_PER_DEGREE = 2160 / 180
 """The paper's reference grid: 2160 points over 180 degrees."""
@@ -56,7 +55,7 @@ class SpatialGrid(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _spatial_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         shift = self.cell / 2.0 if self.centred else 0.0
-        return CompiledVeil(self, noise, Kernels(kernels.step, kernels.run), fixed=(self.cell, shift))
+        return CompiledVeil(self, noise, Kernels(kernels.grid_step, kernels.grid_run), fixed=(self.cell, shift))

@@ -11,8 +11,8 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+from gazeveil.samples.veils import CompiledVeil, Kernels
 
 MOST = 10**6
 
@@ -48,9 +48,11 @@ class TemporalHold(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        from gazeveil.samples.mechanisms import _hold_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        return _Holding(self, noise, Kernels(kernels.step, kernels.run), fixed=(self.keep_every,), integers=1, floats=3)
+        return _Holding(
+            self, noise, Kernels(kernels.hold_step, kernels.hold_run), fixed=(self.keep_every,), integers=1, floats=3
+        )
 
 
 class _Holding(CompiledVeil):
@@ -59,6 +61,6 @@ class _Holding(CompiledVeil):
     __slots__ = ()
 
     def _is_sane(self) -> bool:
-        from gazeveil.samples.mechanisms import _hold_kernels as kernels  # noqa: PLC0415
+        from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        return bool(0 <= self._clock[kernels.LEFT] < self.mechanism.keep_every)  # type: ignore[attr-defined]
+        return bool(0 <= self._clock[kernels.HOLD_LEFT] < self.mechanism.keep_every)  # type: ignore[attr-defined]

@@ -16,11 +16,9 @@ import numpy as np
 
 from gazeveil.arrays import Float32Array, FloatArray
 from gazeveil.errors import OptionError
-from gazeveil.gaze.opencv import opencv
-from gazeveil.scene._shapes import boxes_around, densest, patches
-from gazeveil.scene.finder import FINDERS, Finder
-from gazeveil.scene.pixels import Pixels, checked
-from gazeveil.scene.regions import Regions, as_regions, without_doubles
+from gazeveil.gaze.video import opencv
+from gazeveil.scene.frames import Pixels, checked_frame
+from gazeveil.scene.regions import FINDERS, Finder, Regions, as_regions, boxes_around, densest, patches, without_doubles
 
 _SIDE = 320
 """Pixels of the longer side that frames are shrunk to."""
@@ -64,7 +62,7 @@ def find(frame: Pixels) -> Regions:
         InputError: If that is no frame.
         MissingExtra: If OpenCV is not installed.
     """
-    pixels = checked(frame)
+    pixels = checked_frame(frame)
     if min(pixels.shape[:2]) < _LEAST_SIDE:
         return ()
     small = _shrunk(pixels)

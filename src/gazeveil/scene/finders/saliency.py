@@ -11,13 +11,10 @@ from pathlib import Path
 
 from gazeveil.arrays import one_thread
 from gazeveil.errors import OptionError
-from gazeveil.gaze.opencv import opencv
-from gazeveil.gaze.predicted.backbone import backbone
-from gazeveil.gaze.predicted.readout import content_of
-from gazeveil.scene._shapes import boxes_around, densest
-from gazeveil.scene.finder import FINDERS, Finder
-from gazeveil.scene.pixels import Pixels, checked
-from gazeveil.scene.regions import Regions, as_regions
+from gazeveil.gaze.picture_model import backbone, content_of
+from gazeveil.gaze.video import opencv
+from gazeveil.scene.frames import Pixels, checked_frame
+from gazeveil.scene.regions import FINDERS, Finder, Regions, as_regions, boxes_around, densest
 
 _SHARE = 0.5
 """Of the gaze that is predicted, how much falls into regions."""
@@ -46,7 +43,7 @@ def find(frame: Pixels) -> Regions:
         InputError: If that is no frame.
         MissingExtra: If the model's weights or OpenCV are not installed.
     """
-    pixels = checked(frame)
+    pixels = checked_frame(frame)
     if min(pixels.shape[:2]) < _LEAST_SIDE:
         return ()
     return as_regions(boxes_around(densest(content_of(pixels), _SHARE)))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 
 LEVEL = 0.95
 """How often an interval holds the truth."""

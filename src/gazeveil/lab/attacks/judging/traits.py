@@ -26,7 +26,7 @@ from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.lab.attacks.judging.matching import vote
 from gazeveil.lab.attacks.judging.scores import interval, resampled_people
 from gazeveil.noise import NoiseSource
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 
 DRAWS = 1000
 _ORDERS = 200

@@ -27,7 +27,7 @@ from gazeveil.lab.attacks.features.movement import Movement, stretches
 from gazeveil.lab.attacks.recognisers._discriminant import Scale
 from gazeveil.lab.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
 from gazeveil.lab.attacks.recognisers._rates import at_best_rate, check_rate
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 
 _ROUNDS = 25
 _ALLOWED = ("position", "pupil")

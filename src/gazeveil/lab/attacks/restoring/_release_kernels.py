@@ -16,22 +16,8 @@ from numpy.typing import NDArray
 
 from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.kernel_compiler import kernel
-from gazeveil.samples import _filter_kernels as gaze
-from gazeveil.samples._stream_kernels import (
-    FILTER,
-    LOSS,
-    PERIOD,
-    TEST,
-    TICK,
-    TICKS,
-    arrived,
-    estimate,
-    moment,
-    released,
-    variance_of,
-)
-from gazeveil.samples._window_budget_kernels import left, spend
-from gazeveil.samples.mechanisms._tested_kernels import (
+from gazeveil.samples import stream_kernels as gaze
+from gazeveil.samples.release_kernels import (
     ABSORBING,
     COUNTING,
     INDEX,
@@ -42,6 +28,21 @@ from gazeveil.samples.mechanisms._tested_kernels import (
     SHARE,
     SHARES,
     allowance,
+)
+from gazeveil.samples.stream_kernels import (
+    FILTER,
+    LOSS,
+    PERIOD,
+    TEST,
+    TICK,
+    TICKS,
+    arrived,
+    estimate,
+    left,
+    moment,
+    released,
+    spend,
+    variance_of,
 )
 
 CLOCK, TESTED, SPARSE = range(3)

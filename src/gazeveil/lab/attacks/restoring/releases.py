@@ -68,7 +68,7 @@ def _chosen(at: NDArray[np.int64], x: FloatArray, y: FloatArray, variance: float
 
 def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Releases:
     from gazeveil.lab.attacks.restoring import _release_kernels as kernels  # noqa: PLC0415  (numba loads on use)
-    from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+    from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
 
     plan = mechanism.plan()
     rule = kernels.TESTED if len(plan.own) > 2 else kernels.CLOCK

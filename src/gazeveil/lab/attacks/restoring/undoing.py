@@ -8,12 +8,11 @@ import numpy as np
 
 from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.restoring.shared import Gaze
-from gazeveil.samples.inverse import undo_smoothing
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
-from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
+from gazeveil.samples.mechanisms.smoothing import LinearSmoothing, undo_smoothing
 
 
 def parts(mechanism: SampleMechanism) -> tuple[SampleMechanism, ...]:

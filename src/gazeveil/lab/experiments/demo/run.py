@@ -13,10 +13,8 @@ import numpy as np
 import polars as pl
 
 from gazeveil.arrays import Tell
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.gaze.events import DETECTORS, detect_blinks, main_sequence
-from gazeveil.gaze.events.table import covered
+from gazeveil.gaze.corpus import Corpus, write_corpus
+from gazeveil.gaze.events import DETECTORS, covered, detect_blinks, main_sequence
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.lab.experiments.demo.features import feature_section
 from gazeveil.lab.experiments.demo.live import live_section

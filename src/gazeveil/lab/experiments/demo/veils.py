@@ -13,7 +13,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate.study import SimulatedStudy
 

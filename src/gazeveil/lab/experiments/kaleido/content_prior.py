@@ -28,7 +28,7 @@ from gazeveil.geometry import screen
 from gazeveil.lab.datasets.osie import OSIE_FILE, osie_fixations
 from gazeveil.lab.experiments.stream_grid import Setting
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.content import moments
+from gazeveil.samples.gaze_model import moments
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.simulate import TRACKERS, SimulatedStudy

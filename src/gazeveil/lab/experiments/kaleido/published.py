@@ -19,7 +19,7 @@ from gazeveil.lab.experiments.veils import veil
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.presets import LARGE, PER_DEGREE, SMALL
+from gazeveil.samples.recipes import LARGE, PER_DEGREE, SMALL
 from gazeveil.samples.space import Screen
 
 PUBLISHED: Final = KaleidoAsPublished.name

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture model for training: the network's frozen stages and one readout, in PyTorch.
 
-What is shipped runs without it (`gazeveil.gaze.predicted`): the weights are the same.
+What is shipped runs without it (`gazeveil.gaze.picture_model`): the weights are the same.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from gazeveil.gaze.predicted.backbone import Backbone, Layer, edge
-from gazeveil.gaze.predicted.readout import STAGES
+from gazeveil.gaze.picture_model import STAGES, Backbone, Layer, edge
 
 WIDTH, HIDDEN, DROPPED = 32, 48, 0.2
 

@@ -21,7 +21,7 @@ from gazeveil.aggregate.grid import render
 from gazeveil.aggregate.saliency import shrunk
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.gaze.predicted.readout import CELL, fitted
+from gazeveil.gaze.picture_model import CELL, fitted
 from gazeveil.release.heatmap_files import read_pixels
 
 COLUMNS: Final = ("image", "viewer", "x", "y", "duration")

@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional
 
 from gazeveil.arrays import FloatArray
-from gazeveil.gaze.predicted.readout import CELL
+from gazeveil.gaze.picture_model import CELL
 from gazeveil.lab.experiments.picture_model.network import Frozen, Trained
 from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet
 

@@ -17,12 +17,12 @@ from gazeveil.lab.experiments.kaleido.published import published
 from gazeveil.lab.experiments.reproduction.finding import Finding, judged
 from gazeveil.lab.experiments.scanpaths.data import SceneSet, scene_sets
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.presets import preset
+from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
-from gazeveil.scene.finder import FINDERS
+from gazeveil.scene.frames import Pixels
 from gazeveil.scene.keyframes import KeyframeDetector
-from gazeveil.scene.pixels import Pixels
-from gazeveil.simulate.film import clouds, page, painted
+from gazeveil.scene.regions import FINDERS
+from gazeveil.simulate.stimuli import clouds, page, painted
 
 PAPER = "Li et al. 2021 (Kaleido)"
 _TABLE_1: Final = (

@@ -42,7 +42,7 @@ from gazeveil.lab.utility.scanpaths.baselines import mean_of_finite
 from gazeveil.lab.utility.scanpaths.comparison import FEWEST
 from gazeveil.lab.utility.scanpaths.warping import warped_distance, warped_distances
 from gazeveil.noise import NoiseSource
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 
 DRAWS = 1000
 Interval = tuple[float, float]

@@ -34,7 +34,7 @@ from gazeveil.lab.experiments.simulator._measures import (
     runs,
 )
 from gazeveil.simulate.population import Population
-from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
+from gazeveil.simulate.stimuli import Region, RegionKind, Stimulus
 from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.engine import Columns
 from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import InputError, OptionError
+from gazeveil.gaze.conventions import assumed_fields, assumption, with_usual_screen
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.usual import assumed_fields, assumption, usual
 from gazeveil.geometry import Geometry, screen
 from gazeveil.lab.datasets.osie import osie_fixations
-from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.simulate.population import Purpose, generator
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 
@@ -195,7 +195,7 @@ def of_corpus(folder: Path, images: int, sizes: Mapping[str, float] = MappingPro
                 hint="leave the option out, or mend what the recordings say",
             )
     declared = stated.with_sizes(**sizes)
-    geometry = usual(declared)
+    geometry = with_usual_screen(declared)
     assumed = assumption(geometry, assumed_fields(declared, geometry)) if geometry != declared else ""
     wanted = spread(corpus.stimuli, images)
     seen: dict[str, dict[str, list[tuple[FloatArray, FloatArray, NDArray[Any]]]]] = {name: {} for name in wanted}

@@ -36,8 +36,8 @@ from gazeveil.lab.experiments.feature_people import (
 )
 from gazeveil.lab.utility.series import range_error
 from gazeveil.noise import NoiseSource
+from gazeveil.simulate.population import Purpose, generator
 from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
-from gazeveil.simulate.seeds import Purpose, generator
 
 EPSILONS = (1.0, 3.0, 10.0)
 STRETCH = 64

@@ -29,9 +29,8 @@ from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.products.movie import curve_of
-from gazeveil.simulate.population import Population
-from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.stimulus import scene
+from gazeveil.simulate.population import Population, Purpose, generator
+from gazeveil.simulate.stimuli import scene
 from gazeveil.simulate.study import record
 from gazeveil.simulate.tracker import TRACKERS
 

@@ -34,7 +34,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibration import gaussian_epsilon
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.simulate.population import Population
-from gazeveil.simulate.stimulus import scene
+from gazeveil.simulate.stimuli import scene
 from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS
 

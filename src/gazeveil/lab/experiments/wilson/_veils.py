@@ -13,7 +13,7 @@ from gazeveil.geometry import Geometry
 from gazeveil.lab.as_published.wilson_presets import preset
 from gazeveil.lab.experiments.veils import veil as any_veil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.recipe import from_recipe
+from gazeveil.samples.recipes import from_recipe
 from gazeveil.samples.space import Space, Sphere, space_of
 
 _LATE_S = 0.25

@@ -24,10 +24,9 @@ from gazeveil.errors import OptionError
 from gazeveil.geometry import headset
 from gazeveil.lab.attacks.ekyt.network.preprocess import velocities, window_samples
 from gazeveil.lab.attacks.ekyt.training.dataset import Velocities, packed
-from gazeveil.simulate.oculomotor import look
-from gazeveil.simulate.population import Population
-from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.stimulus import scene
+from gazeveil.simulate.eye_movements import look
+from gazeveil.simulate.population import Population, Purpose, generator
+from gazeveil.simulate.stimuli import scene
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 
 VARIED: Final = "varied"
