@@ -239,9 +239,9 @@ async def capacity() -> Row:
 
 def per_sample() -> list[Row]:
     """Return what one sample costs from the tracker's bytes to the app's, without sockets."""
-    from gazeveil.gateway.hub import Hub
-    from gazeveil.gateway.policy import read_policy
-    from gazeveil.gateway.protocol import PROTOCOLS, Shown
+    from gazeveil.gateway.hub.hub import Hub
+    from gazeveil.gateway.policy.settings import read_policy
+    from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
     from gazeveil.noise import NoiseSource
 
     class Outlet:
@@ -267,7 +267,7 @@ def per_sample() -> list[Row]:
         path.write_text(text[: text.index("[[budget]]")])
         read = read_policy(path)
         hub = Hub(read, noise=NoiseSource.secure(), now=0.0, wall=lambda: datetime.now(UTC), log=lambda *a, **k: None)
-        outlet = Outlet(PROTOCOLS["jsonlines"].sink(Shown(read.trackers[0].plane)))  # type: ignore[misc]
+        outlet = Outlet(PROTOCOLS["jsonlines"].sink(StreamFacts(read.trackers[0].plane)))  # type: ignore[misc]
         hub.attach("a0", outlet)
         source = PROTOCOLS["jsonlines"].source(read.trackers[0].plane)  # type: ignore[misc]
         lines = [f'{{"t":{i / 120:.6f},"x":0.5,"y":0.5,"unit":"norm"}}\n'.encode() for i in range(24_000)]

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.bench_protocols import PLANE, SAMPLES, row
 from benchmarks.harness import Row
-from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocol import StreamFacts
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
 from gazeveil.gateway.protocols.pupil import PupilSink, PupilSource
 from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
@@ -31,7 +31,7 @@ def run() -> list[Row]:
 def pupil(veiled: list[VeiledSample]) -> list[Row]:
     import msgpack
 
-    sink, source = PupilSink(Shown(PLANE)), PupilSource(PLANE)
+    sink, source = PupilSink(StreamFacts(PLANE)), PupilSource(PLANE)
     shown = [message for _, message in sink.show(veiled[0], 0.0)]
     gaze, surface = map(msgpack.unpackb, shown)
     raw = msgpack.packb({**gaze, "base_data": [PUPIL_DATUM] * 2})
@@ -62,7 +62,7 @@ def pupil(veiled: list[VeiledSample]) -> list[Row]:
 
 
 def json_lines(veiled: list[VeiledSample]) -> list[Row]:
-    sink, source = JsonLinesSink(Shown(PLANE)), JsonLinesSource(PLANE)
+    sink, source = JsonLinesSink(StreamFacts(PLANE)), JsonLinesSource(PLANE)
     sink.show(veiled[0], 0.0)
     line = sink.data_to_send()
     return [
@@ -83,7 +83,7 @@ def websocket(veiled: list[VeiledSample]) -> list[Row]:
     from websockets.server import ServerProtocol
     from websockets.uri import parse_uri
 
-    sink, source = WebSocketSink(Shown(PLANE)), WebSocketSource(PLANE)
+    sink, source = WebSocketSink(StreamFacts(PLANE)), WebSocketSource(PLANE)
     source.connected(0.0)
     sink.received(source.data_to_send(), 0.0)
     source.received(sink.data_to_send(), 0.0)

@@ -17,13 +17,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
 from benchmarks.harness import Row, busy, race
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
 from gazeveil.gateway.sample import VeiledSample, _sample
 from gazeveil.geometry import screen
 
 SAMPLES = 5_000
-PLANE = Plane(screen(1920, 1080, 527, 296, 600))
+PLANE = ViewingPlane(screen(1920, 1080, 527, 296, 600))
 
 # What an app says before it gets data, and what a tracker says before a source takes data.
 GREETINGS = {
@@ -91,7 +90,7 @@ def messages(name: str, veiled: list[VeiledSample]) -> list[bytes]:
     make = PROTOCOLS[name].sink
     if make is None:
         return []
-    sink = make(Shown(PLANE, rate_hz=120.0))
+    sink = make(StreamFacts(PLANE, rate_hz=120.0))
     sink.connected(0.0)
     sink.received(GREETINGS[name][0], 0.0)
     sink.data_to_send()

@@ -26,7 +26,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, GREY, canvas, png
 from gazeveil.engines import engine_at
 from gazeveil.lab.utility.maps import correlation
-from gazeveil.release.heatmap_files import enlarged
+from gazeveil.release.map_files import enlarged
 from gazeveil.simulate import SimulatedStudy
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

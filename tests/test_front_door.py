@@ -26,7 +26,7 @@ from gazeveil.features.design_learning import learn
 from gazeveil.features.participant_series import RawGaze
 from gazeveil.features.settings import extract_one
 from gazeveil.gaze.aoi import Rectangle
-from gazeveil.release.binding import bind
+from gazeveil.release.data import bind
 from gazeveil.release.plan import PRODUCTS, Measurement, Plan
 from gazeveil.release.release import Release
 

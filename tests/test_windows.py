@@ -25,7 +25,7 @@ from gazeveil.gaze.corpus import Corpus, partition, write_corpus
 from gazeveil.gaze.formats._writing import as_file_name
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.release.study_files import file_names
+from gazeveil.release.study import file_names
 from gazeveil.terminal.printing import speak_every_letter
 
 ROOT = Path(__file__).parents[1]

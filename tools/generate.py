@@ -46,7 +46,7 @@ def names() -> dict[str, list[str]]:
     from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS
     from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
     from gazeveil.registry import Unit
-    from gazeveil.release.products.veiled_recordings import WHOLE
+    from gazeveil.release.products.recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES
     from gazeveil.samples.recipes import PRESETS

@@ -20,7 +20,7 @@ from gazeveil.aggregate.strategy_parts import plane_of
 from gazeveil.geometry import screen
 from gazeveil.lab.baselines.histogram import COARSE, FINER, coarse_grid
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.release.calibrated import effective_participants
+from gazeveil.release.forecast import effective_participants
 
 GRID = Grid(32, 24, screen(800, 600))
 PLANE = Plane(GRID, (1.1, 1.1))

@@ -18,7 +18,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import InputError
 from gazeveil.geometry import screen
-from gazeveil.release.heatmap_files import read_map
+from gazeveil.release.map_files import read_map
 
 DESK = screen(800, 600)
 

@@ -17,8 +17,8 @@ from gazeveil.aggregate.aoi.tables import with_picture
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.release.manifest import declared_file, write_study
 from gazeveil.release.study import Participants, Stimulus, Study
+from gazeveil.release.study_toml import declared_file, write_study
 
 PLANE = screen(1200, 800, 480, 320, 600)
 ASKED = ["aoi", "study", "--stimulus", "page", "--areas", "areas.json", "--epsilon", "1"]

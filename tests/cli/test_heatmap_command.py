@@ -15,9 +15,9 @@ from gazeveil import Corpus, Ledger, Recording, Study, screen, write_corpus
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
 from gazeveil.gaze import picture_model
-from gazeveil.release import heatmap_files
-from gazeveil.release.heatmap_files import read_pixels
-from gazeveil.release.manifest import digest_of_file, write_study
+from gazeveil.release import map_files
+from gazeveil.release.map_files import read_pixels
+from gazeveil.release.study_toml import digest_of_file, write_study
 from tests.hops import changes, first_calls, private_stretch
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -295,7 +295,7 @@ def test_a_declared_picture_speaks_by_itself_unless_told_not_to(
     assert said[1]["recipe"]["picture"] is None
     assert "picture_said_by" not in said[1]["about_the_value"]
     monkeypatch.setattr("gazeveil.aggregate.saliency.is_installed", lambda: False)
-    heatmap_files._declared_saliency.cache_clear()  # it said what it says with the model
+    map_files._declared_saliency.cache_clear()  # it said what it says with the model
     assert run([*release, str(tmp_path / "spectral")]) == 0
     assert "picture-model.md" not in capsys.readouterr().err  # that is about the model
     recipe = json.loads((tmp_path / "spectral" / "release.json").read_text())["recipe"]

@@ -15,9 +15,9 @@ from gazeveil import screen
 from gazeveil.cli.main import run
 from gazeveil.features.design_learning import learn
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.release.feature_facts import settings_of
-from gazeveil.release.manifest import declared_file, write_study
+from gazeveil.release.feature_settings import settings_of
 from gazeveil.release.study import Participants, Stimulus, Study
+from gazeveil.release.study_toml import declared_file, write_study
 
 DESK = screen(800, 600, 400, 300, 573)
 PRODUCTS = {

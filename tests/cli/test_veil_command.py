@@ -14,9 +14,9 @@ from gazeveil import Corpus, Ledger, NoiseSource, Recording, headset, read, scre
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze.recording import Eye
-from gazeveil.release.manifest import write_study
-from gazeveil.release.source import GazeFiles
+from gazeveil.release.data import GazeFiles
 from gazeveil.release.study import Budget, Participants, Stimulus, Study
+from gazeveil.release.study_toml import write_study
 from gazeveil.samples import Screen
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.recipes import from_recipe, parameters, read_recipe

@@ -29,7 +29,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.protection import FeatureSeries, Observer
-from gazeveil.release.feature_facts import observed_facts, with_series
+from gazeveil.release.feature_settings import observed_facts, with_series
 from gazeveil.release.release import Release
 
 RANGES = Ranges.of({"saccades_per_s": Range(0, 4, "test"), "amplitude_mean": Range(1, 100, "test", log=True)})

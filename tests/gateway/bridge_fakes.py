@@ -19,7 +19,7 @@ from typing import Any
 
 from gazeveil.gateway.bridge import BRIDGES, Bridge, BridgeKind
 from gazeveil.gateway.bridges import tobii_stream
-from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import ViewingPlane
 from gazeveil.geometry import headset, screen
 
 CANARY = 31.415926535
@@ -38,7 +38,7 @@ class Rig:
     def __init__(self, patch: Any, folder: Path) -> None:
         self.patch, self.folder = patch, folder
         self.kind: BridgeKind = BRIDGES[self.name]
-        self.plane = Plane(headset(100, 90) if self.kind.unit == "deg" else screen(WIDTH, HEIGHT, 527, 296, 600))
+        self.plane = ViewingPlane(headset(100, 90) if self.kind.unit == "deg" else screen(WIDTH, HEIGHT, 527, 296, 600))
         self.device = ""
 
     def open(self) -> Bridge:

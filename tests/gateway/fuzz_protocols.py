@@ -23,25 +23,23 @@ from pathlib import Path
 
 from gazeveil.cli.policy import EXAMPLE
 from gazeveil.errors import FileFormatError, WireError
-from gazeveil.gateway.bridges._logs import Rows, _cells, _header
+from gazeveil.gateway.bridges.headset_logs import Rows, _cells, _header
 from gazeveil.gateway.bridges.smi import samples_in
 from gazeveil.gateway.bridges.varjo import VarjoRows
 from gazeveil.gateway.bridges.vive import ViveRows
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
-from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
-from gazeveil.gateway.protocols._neon_source import NeonSource
-from gazeveil.gateway.protocols._neon_status import sensor_in
-from gazeveil.gateway.protocols._pushing import Conversation
-from gazeveil.gateway.protocols._rtsp_messages import Messages
-from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.gazepointer import GazePointerSource
+from gazeveil.gateway.protocols.json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.protocols.lsl import Channel
+from gazeveil.gateway.protocols.neon_phone import NeonSource, sensor_in
+from gazeveil.gateway.protocols.pushed_gaze import Conversation
+from gazeveil.gateway.protocols.rtsp import Messages
 from gazeveil.gateway.protocols.websocket import WebSocketSource
+from gazeveil.gateway.protocols.websocket_connection import _mute, _websockets
 from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.geometry import headset
 from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
@@ -240,7 +238,7 @@ _POLICY_FIELDS = EXAMPLE.replace('protocol = "simulate"', 'protocol = "pushlines
 )
 
 
-_VIEW = Plane(headset(110, 100))
+_VIEW = ViewingPlane(headset(110, 100))
 _HEADSET = Fields(direction="gaze", axes="unreal", unit="deg", head="head", origins="origins", ipd="ipd")
 _SAID_BY_HEADSET = [
     *(f'{{"t": {n / 10}, "gaze": [1, 0.{n}, 0], "head": [1, 0, 0], "origins": null, "ipd": null}}' for n in range(3)),
@@ -253,7 +251,7 @@ def _headset() -> Callable[[bytes], object]:
     return lambda data: source.received(data, 0.0)
 
 
-def _push_texts_with(fields: Fields, plane: Plane = SCREEN) -> Callable[[], Callable[[bytes], object]]:
+def _push_texts_with(fields: Fields, plane: ViewingPlane = SCREEN) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
         talk, now = Conversation(plane, Gate("right"), fields), iter(range(1 << 30))
         talk.heard(_SAID[0], 0.0)
@@ -308,7 +306,7 @@ def _websocket_handshake() -> Callable[[bytes], object]:
 def _tcp_sink(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
         assert protocol.sink is not None
-        sink = protocol.sink(Shown(SCREEN))
+        sink = protocol.sink(StreamFacts(SCREEN))
         sink.connected(0.0)
 
         def feed(data: bytes) -> object:
@@ -358,7 +356,7 @@ def _zmq_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
 def _zmq_sink(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
         assert protocol.sink is not None
-        sink = protocol.sink(Shown(SCREEN))
+        sink = protocol.sink(StreamFacts(SCREEN))
 
         def feed(data: bytes) -> object:
             frames = data.split(b"\n")

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import GazeveilError
-from gazeveil.gateway.hub import Charge, Hub
-from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSetting
+from gazeveil.gateway.hub.hub import Charge, Hub
+from gazeveil.gateway.policy.settings import AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample, Veiled
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.geometry import screen

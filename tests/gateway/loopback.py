@@ -17,12 +17,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Shown, Sink
+from gazeveil.gateway.protocol import PROTOCOLS, Sink, StreamFacts, ViewingPlane
 from gazeveil.gateway.sample import Veiled, _sample
 from gazeveil.geometry import screen
 
-SCREEN = Plane(screen(1920, 1080, 527, 296, 600))
+SCREEN = ViewingPlane(screen(1920, 1080, 527, 296, 600))
 
 
 def made_up(n: int, rate_hz: float) -> Veiled:
@@ -56,7 +55,7 @@ class Tap:
 def serving(
     protocol: str,
     *,
-    shown: Shown | None = None,
+    shown: StreamFacts | None = None,
     rate_hz: float = 60.0,
     points: Callable[[int, float], Veiled] = made_up,
     port: int = 0,
@@ -74,7 +73,7 @@ def serving(
             while not stop.is_set():
                 with contextlib.suppress(TimeoutError):
                     connection, _ = door.accept()
-                    sink = make(shown or Shown(SCREEN, rate_hz=rate_hz))
+                    sink = make(shown or StreamFacts(SCREEN, rate_hz=rate_hz))
                     thread = threading.Thread(target=_serve, args=(connection, sink, tap, stop, rate_hz, points))
                     threads.append(thread)
                     thread.start()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocol import StreamFacts
 from gazeveil.gateway.protocols.lsl import LslSink
 from gazeveil.gateway.protocols.pupil import PupilSink
 from gazeveil.gateway.sample import Veiled, _fixation, _hit
@@ -97,11 +97,11 @@ def read_transcript(path: Path) -> MessageTap:
 
 
 @contextlib.contextmanager
-def serving_pupil(shown: Shown | None = None, *, port: int = 0, rate_hz: float = 60.0) -> Iterator[MessageTap]:
+def serving_pupil(shown: StreamFacts | None = None, *, port: int = 0, rate_hz: float = 60.0) -> Iterator[MessageTap]:
     """Serve Pupil Core's network API on loopback until the block ends; a port that is taken raises ``ZMQError``."""
     import zmq
 
-    shown = shown or Shown(SCREEN, rate_hz=rate_hz)
+    shown = shown or StreamFacts(SCREEN, rate_hz=rate_hz)
     points = MADE_UP[shown.output]
     stop = threading.Event()
     with zmq.Context() as context:
@@ -153,7 +153,7 @@ def serve_lsl(name: str, output: str, lasting_s: float, rate_hz: float = 60.0) -
     import pylsl
 
     pylsl.set_config_content(LSL_ON_THIS_MACHINE)
-    sink = LslSink(Shown(SCREEN, rate_hz=rate_hz, output=output, name=name))  # type: ignore[arg-type]
+    sink = LslSink(StreamFacts(SCREEN, rate_hz=rate_hz, output=output, name=name))  # type: ignore[arg-type]
     outlet = pylsl.StreamOutlet(sink.description.info())
     print("ready", flush=True)
     if not outlet.wait_for_consumers(20.0):

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gazeveil.gateway.control import control_app
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.control.server import control_app
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.sample import RawSample, Veiled
 from gazeveil.gateway.serve import Gateway
+from gazeveil.gateway.telemetry import log_to
 
 TOKEN = "a-token-for-the-test"
 HOST = "127.0.0.1:7380"

@@ -19,12 +19,12 @@ import pytest
 from gazeveil.errors import GazeveilError, InputError, MissingExtra, OptionError, WireError
 from gazeveil.gateway.bridge import BRIDGES, Bridge, mean_of
 from gazeveil.gateway.bridges.eyelink import EyeLink
-from gazeveil.gateway.bridging import _Writer, sender_in
-from gazeveil.gateway.fields import UNITS, Fields
-from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting
+from gazeveil.gateway.forwarding import _Writer, sender_in
+from gazeveil.gateway.policy.settings import Address, InletSetting, Policy, TrackerSetting
 from gazeveil.gateway.protocol import Gate
 from gazeveil.gateway.protocols.pushlines import PushLinesSource
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.tracker_fields import UNITS, Fields
 from gazeveil.gaze.reading import read
 from tests.gateway.bridge_fakes import (
     CANARY,
@@ -57,7 +57,7 @@ def rigs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
 
 
 def tracker_of(rig: Rig, **more: Any) -> TrackerSetting:
-    inlet = Inlet(Address("127.0.0.1", 7385), Path("desk.token"))
+    inlet = InletSetting(Address("127.0.0.1", 7385), Path("desk.token"))
     fields = None if rig.kind.fields == Fields() else rig.kind.fields
     given = {"inlet": inlet, "fields": fields, **more}
     return TrackerSetting("desk", "pushlines", rig.plane.geometry, **given)

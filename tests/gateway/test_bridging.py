@@ -22,13 +22,12 @@ import pytest
 
 from gazeveil.cli.main import run as run_command
 from gazeveil.errors import InputError
-from gazeveil.gateway import bridging
-from gazeveil.gateway._tokens import token_in
+from gazeveil.gateway import forwarding
 from gazeveil.gateway.bridge import Bridge, BridgeKind
-from gazeveil.gateway.bridging import Carried, Carrier, sender_in
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.forwarding import ForwardedCounts, Forwarder, sender_in
+from gazeveil.gateway.policy.settings import read_policy, token_in
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.telemetry import log_to
 from tests.gateway.bridge_fakes import CANARY, EyeLinkRig, Rig, TobiiRig
 from tests.gateway.test_gateway_serve import is_gaze, lines_of, running
 from tests.gateway.test_push_gateway import pushed_text, until, with_fields
@@ -43,12 +42,12 @@ class Carrying:
         rig: Rig,
         policy: Path,
         place: tuple[float, float] = (0.123456, 0.654321),
-        clock: Callable[[Carried], float] = lambda _: time.monotonic(),
+        clock: Callable[[ForwardedCounts], float] = lambda _: time.monotonic(),
         stop: threading.Event | None = None,
     ) -> None:
-        self.log, self.stop, self.failed, self.carried = io.StringIO(), stop or threading.Event(), "", Carried()
+        self.log, self.stop, self.failed, self.carried = io.StringIO(), stop or threading.Event(), "", ForwardedCounts()
         tracker = sender_in(read_policy(policy), rig.kind)
-        self._carrier = Carrier(rig.kind, rig.device, tracker, log_to(self.log), self.stop)
+        self._carrier = Forwarder(rig.kind, rig.device, tracker, log_to(self.log), self.stop)
         self._rig, self._place, self._device_clock = rig, place, clock
         self._threads = [threading.Thread(target=run) for run in (self._run, self._look)]
 
@@ -75,7 +74,7 @@ class Carrying:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bridging, "_FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(forwarding, "_FIRST_PAUSE_S", 0.05)
 
 
 def test_a_tobii_tracker_is_veiled_lost_found_again_and_never_logged(
@@ -140,7 +139,7 @@ class JumpingClock:
     def __init__(self, *jumps: float) -> None:
         self.jumps, self.opened, self.sent, self.since = jumps, 0, 0, math.nan
 
-    def __call__(self, carried: Carried) -> float:
+    def __call__(self, carried: ForwardedCounts) -> float:
         now = time.monotonic()
         if carried.opened != self.opened:
             self.opened, self.sent, self.since = carried.opened, carried.sent, now
@@ -156,7 +155,7 @@ class Pauses(threading.Event):
         self.rig, self.seen = rig, list[tuple[float, bool]]()
 
     def wait(self, timeout: float | None = None) -> bool:
-        if timeout is not None and timeout >= bridging._FIRST_PAUSE_S:
+        if timeout is not None and timeout >= forwarding._FIRST_PAUSE_S:
             self.seen.append((timeout, not self.rig.tracker.subscribed))
         return super().wait(timeout)
 
@@ -204,20 +203,20 @@ def test_a_program_of_another_user_that_took_the_gateways_port_gets_nothing(
         policy.write_text(pushed_text(free_port(), port, protocol="pushlines"))
         table = tmp_path / "tcp"
         row = f"  0: 0100007F:{port:04X} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 {{}} 0 1 1\n"
-        monkeypatch.setattr(bridging, "TCP_TABLES", (table, tmp_path / "none"))
+        monkeypatch.setattr(forwarding, "TCP_TABLES", (table, tmp_path / "none"))
         [tracker] = read_policy(policy).trackers
         assert tracker.inlet is not None
         with pytest.raises(FileNotFoundError):  # no token: there was never a gateway here
-            bridging._Gateway(tracker.inlet)
+            forwarding._GatewayConnection(tracker.inlet)
         token_in(tracker.inlet.token_file)
         table.write_text("head\n" + row.format(os.geteuid() + 1))
         with pytest.raises(PermissionError, match="another user"):
-            bridging._Gateway(tracker.inlet)
+            forwarding._GatewayConnection(tracker.inlet)
         table.write_text("head\n")  # it has answered, and listens no more
         with pytest.raises(PermissionError, match="none does any more"):
-            bridging._Gateway(tracker.inlet)
+            forwarding._GatewayConnection(tracker.inlet)
         table.write_text("head\n" + row.format(os.geteuid()))
-        bridging._Gateway(tracker.inlet).close()
+        forwarding._GatewayConnection(tracker.inlet).close()
         heard = []
         for _ in range(4):
             connection, _where = thief.accept()
@@ -252,8 +251,8 @@ def test_a_tracker_that_falls_silent_counts_as_lost(tmp_path: Path, monkeypatch:
             stop.set()
         return next(seconds)
 
-    monkeypatch.setattr(bridging, "_POLL_S", 0.0)
-    done = Carrier(kind, "", sender_in(read_policy(policy), kind), log_to(log), stop, clock).run()
+    monkeypatch.setattr(forwarding, "_POLL_S", 0.0)
+    done = Forwarder(kind, "", sender_in(read_policy(policy), kind), log_to(log), stop, clock).run()
     assert (done.lost, done.samples, done.dropped, done.sent) == (2, 2, 2, 0)
     assert "no sample for 5 seconds" in log.getvalue()
 

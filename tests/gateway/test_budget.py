@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerBusy, LedgerError
-from gazeveil.gateway.budget import DATASET, FIRST_PAUSE_S, SPENT, WAIT_S, Charge, Purse
-from gazeveil.gateway.policy import BudgetSetting
+from gazeveil.gateway.hub.budget import DATASET, FIRST_PAUSE_S, SPENT, WAIT_S, GroupLeases, LeaseCharge
+from gazeveil.gateway.policy.settings import BudgetSetting
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger import Account, Clock, Ledger, Receipt
@@ -35,9 +35,9 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def charge(
     promise: Guarantee = STREAM, windows: int = 6, day: BudgetSetting | None = None, name: str = "one"
-) -> Charge:
+) -> LeaseCharge:
     window = promise.window if isinstance(promise, GazeStreamDP) else Fraction(1)
-    return Charge(name, "desk/1", "anna", 0.0, promise, windows, windows * window, day or budget(100), RECIPE)
+    return LeaseCharge(name, "desk/1", "anna", 0.0, promise, windows, windows * window, day or budget(100), RECIPE)
 
 
 def account(ledger: Ledger | None, person: str = "anna") -> Account:
@@ -193,12 +193,12 @@ class Hand:
 
     def __init__(self, day: BudgetSetting | None, *, start: datetime = NOON, lease_s: float = 10.0) -> None:
         self.start, self.now = start, 0.0
-        self.purse = Purse("desk/1", "anna", STREAM, RECIPE, budget=day, lease_s=lease_s, wall=self.wall)
+        self.purse = GroupLeases("desk/1", "anna", STREAM, RECIPE, budget=day, lease_s=lease_s, wall=self.wall)
 
     def wall(self) -> datetime:
         return datetime.fromtimestamp(self.start.timestamp() + self.now, UTC)
 
-    def pay(self, ledger: Ledger) -> Charge | None:
+    def pay(self, ledger: Ledger) -> LeaseCharge | None:
         due = self.purse.charge(self.now)
         if due is not None:
             self.purse.settled(due, due.pay(ledger), self.now)
@@ -298,7 +298,7 @@ def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge
     first = hand.purse.charge(0.0)
     assert first is not None
     asked = []
-    due: Charge | None = first
+    due: LeaseCharge | None = first
     while hand.now < 20:
         if due is not None:
             asked.append(hand.now)

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import GazeveilError, LedgerError
-from gazeveil.gateway.budget import Charge
-from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.hub.budget import LeaseCharge
+from gazeveil.gateway.policy.settings import Policy
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
 from tests.gateway.hub_bench import Bench, app, budget, clock_of, policy, tracker, windows_needed
@@ -75,7 +75,7 @@ def test_no_24_hours_are_overspent_through_crashes_restarts_clocks_and_faults(tm
         bench.device = device
         pays = bench.outcome
 
-        def faulty(due: Charge, pays=pays) -> Receipt | GazeveilError:
+        def faulty(due: LeaseCharge, pays=pays) -> Receipt | GazeveilError:
             what = rng.random()
             if what < 0.1:
                 return LedgerError("locked")

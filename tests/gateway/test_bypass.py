@@ -22,10 +22,10 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import FileFormatError, InputError, UnknownName
-from gazeveil.gateway.bypass import Way, has_ways, ways_round
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.machine_checks import Bypass, can_be_bypassed, tried_bypasses
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.serve import Gateway
+from gazeveil.gateway.telemetry import log_to
 from tests.recipes import blocks
 
 POLICY = """
@@ -66,13 +66,13 @@ def policy(tracker: socket.socket, tmp_path: Path) -> Path:
 
 def test_an_open_port_is_a_way_round_and_a_closed_one_is_not(policy: Path, tracker: socket.socket) -> None:
     read = read_policy(policy)
-    assert has_ways(read)
-    (way,) = ways_round(read)
+    assert can_be_bypassed(read)
+    (way,) = tried_bypasses(read)
     assert way.is_open
     assert way.what == f"tracker desk at tcp://127.0.0.1:{tracker.getsockname()[1]}"
     assert "raw gaze bypasses the veil" in way.told
     tracker.close()
-    (way,) = ways_round(read)
+    (way,) = tried_bypasses(read)
     assert not way.is_open
     assert "refused, or the tracker is off" in way.told
 
@@ -107,20 +107,22 @@ def test_another_user_may_not_write_the_gateways_files(policy: Path, tracker: so
     (policy.parent / "ledger.sqlite").touch(0o600)
     (policy.parent / "control.token").touch(0o600)
     tracker.close()
-    assert [way.what for way in ways_round(read_policy(policy), "nobody") if way.is_open] == []
+    assert [way.what for way in tried_bypasses(read_policy(policy), "nobody") if way.is_open] == []
 
 
 @pytest.mark.parametrize(("is_open", "code"), [(True, 1), (False, 0), (None, 1)])
 def test_what_could_not_be_tried_is_not_taken_for_closed(
     policy: Path, is_open: bool | None, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gazeveil.gateway.bypass.ways_round", lambda policy, user: [Way("tracker", is_open, "")])
+    monkeypatch.setattr(
+        "gazeveil.gateway.machine_checks.tried_bypasses", lambda policy, user: [Bypass("tracker", is_open, "")]
+    )
     assert run(["doctor", str(policy), "--as-user", "anna"]) == code
 
 
 def test_a_user_who_is_not_there_is_refused(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UnknownName, match="no user 'nobody-at-all'"):
-        ways_round(read_policy(policy), "nobody-at-all")
+        tried_bypasses(read_policy(policy), "nobody-at-all")
     assert run(["doctor", "--as-user", "nobody"]) != 0
     assert "needs a policy" in capsys.readouterr().err
 
@@ -128,8 +130,8 @@ def test_a_user_who_is_not_there_is_refused(policy: Path, capsys: pytest.Capture
 def test_simulated_eyes_have_no_way_round(tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     assert run(["policy", "example", str(path)]) == 0
-    assert not has_ways(read_policy(path))
-    assert ways_round(read_policy(path)) == []
+    assert not can_be_bypassed(read_policy(path))
+    assert tried_bypasses(read_policy(path)) == []
 
 
 @pytest.mark.parametrize("session", ["", "a'b", "raw\\nKnownPeers = {10.0.0.1}", "x" * 65])
@@ -169,8 +171,8 @@ RULES = {one.title: one.code.replace('"gazeveil"', '"root"') for one in blocks(H
 
 APPS_AND_GATEWAY = """
 import socket, sys
-from gazeveil.gateway.bypass import ways_round
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.machine_checks import ways_round
+from gazeveil.gateway.policy.settings import read_policy
 policy = read_policy(sys.argv[1])
 with socket.socket() as tracker:
     tracker.bind(("127.0.0.1", 4242))

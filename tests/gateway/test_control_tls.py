@@ -14,7 +14,7 @@ import pytest
 
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
-from gazeveil.gateway.policy import Address, read_control, read_policy
+from gazeveil.gateway.policy.settings import Address, read_control, read_policy
 from tests.gateway.test_gateway_serve import policy_text, running
 from tests.ports import free_port
 

@@ -21,9 +21,9 @@ import pytest
 
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
-from gazeveil.gateway._hub_knob import longest_window
-from gazeveil.gateway.demo import demo_folder, targets
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.levels import longest_window
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.serve import demo_areas, demo_folder
 from gazeveil.geometry import screen
 
 for _package in ("starlette", "uvicorn", "websockets"):
@@ -149,7 +149,7 @@ def test_the_demos_policy_is_an_ordinary_one_and_toys_stay_on_this_machine(demo_
 
 
 def test_the_targets_do_not_overlap_and_lie_on_the_screen() -> None:
-    found = targets(screen(1920, 1080))
+    found = demo_areas(screen(1920, 1080))
     assert [one.name for one in found] == [str(number) for number in range(1, 10)]
     assert all(0 <= one.left < one.right <= 1920 and 0 <= one.top < one.bottom <= 1080 for one in found)
     for one in found:

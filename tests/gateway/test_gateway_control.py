@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, UnknownName
-from gazeveil.gateway._control_description import OPENAPI
-from gazeveil.gateway._tokens import token_in
-from gazeveil.gateway.control import ControlServer, control_app
-from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.metrics import exposition
-from gazeveil.gateway.scenes import Watcher
+from gazeveil.gateway.control.openapi import OPENAPI
+from gazeveil.gateway.control.server import ControlServer, control_app
+from gazeveil.gateway.policy.settings import token_in
+from gazeveil.gateway.scene_watcher import SceneWatcher
+from gazeveil.gateway.telemetry import Meters, exposition
 
 starlette = pytest.importorskip("starlette.testclient")
 TOKEN = "a-token-for-the-test"
@@ -74,7 +73,7 @@ class Fake:
     def exposition(self) -> tuple[bytes, str]:
         return exposition(Meters(), self.status())
 
-    def watcher(self, tracker: str) -> Watcher:
+    def watcher(self, tracker: str) -> SceneWatcher:
         raise UnknownName(f"no tracker called {tracker!r} has a scene")
 
 

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run as command
-from gazeveil.gateway import _control_server, sockets
-from gazeveil.gateway._hub_desk import Desk
-from gazeveil.gateway.logs import Limited, log_to, shortened
-from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway import tcp
+from gazeveil.gateway.control import http
+from gazeveil.gateway.hub.tracker_stream import TrackerStream
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols import eyetribe
 from gazeveil.gateway.sample import _sample
-from gazeveil.gateway.sockets import AppOutlet
+from gazeveil.gateway.tcp import AppOutlet
+from gazeveil.gateway.telemetry import Limited, Meters, log_to, shortened
 from gazeveil.noise import NoiseSource
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
@@ -44,7 +44,7 @@ async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
 
 
 async def door_of(protocol: str, meters: Meters, log: io.StringIO) -> AppOutlet:
-    door = AppOutlet(PROTOCOLS[protocol], Shown(SCREEN, name="game"), meters, log_to(log))
+    door = AppOutlet(PROTOCOLS[protocol], StreamFacts(SCREEN, name="game"), meters, log_to(log))
     await door.listen("127.0.0.1", 0)
     return door
 
@@ -96,7 +96,7 @@ def test_a_mute_connection_on_open_gaze_is_not_charged_and_data_are(tmp_path: Pa
 def test_a_sink_wants_gaze_when_its_app_has_asked_for_it_and_not_before(protocol: str, asking: list[bytes]) -> None:
     make = PROTOCOLS[protocol].sink
     assert make is not None
-    sink = make(Shown(SCREEN))
+    sink = make(StreamFacts(SCREEN))
     sink.connected(0.0)
     for part in asking:
         assert not sink.wants_gaze
@@ -109,7 +109,7 @@ def test_a_sink_wants_gaze_when_its_app_has_asked_for_it_and_not_before(protocol
 def test_an_app_that_polls_frames_listens_for_a_while_and_sees_no_old_frame_after_that() -> None:
     make = PROTOCOLS["eyetribe"].sink
     assert make is not None
-    sink, ask = make(Shown(SCREEN)), b'{"category":"tracker","request":"get","values":["frame"]}\n'
+    sink, ask = make(StreamFacts(SCREEN)), b'{"category":"tracker","request":"get","values":["frame"]}\n'
     sink.connected(0.0)
     sink.received(ask, 0.0)
     sink.show(_sample(1.0, 960.0, 540.0), 0.1)
@@ -129,7 +129,7 @@ def test_a_subscription_to_notices_is_none_to_gaze() -> None:
     assert make is not None
     pytest.importorskip("msgspec")
     for output, wanted in (("samples", b"gaze."), ("fixations", b"fixation"), ("hits", b"surfaces.")):
-        sink: Any = make(Shown(SCREEN, output=output, areas=("menu",)))  # type: ignore[arg-type]
+        sink: Any = make(StreamFacts(SCREEN, output=output, areas=("menu",)))  # type: ignore[arg-type]
         assert sink.carries(wanted)
         assert sink.carries(b"")
         assert not sink.carries(b"notify.")
@@ -156,7 +156,7 @@ def test_idle_connections_cannot_keep_an_app_out() -> None:
         door = await door_of("opengaze", meters, log)
         with contextlib.ExitStack() as stack:
             talkers = []
-            for number in range(sockets.MOST_CONNECTIONS):
+            for number in range(tcp.MOST_CONNECTIONS):
                 one = stack.enter_context(socket.create_connection(("127.0.0.1", door.port)))
                 talkers.append(one)
                 if number == 0:  # this one has a reason to be there
@@ -167,7 +167,7 @@ def test_idle_connections_cannot_keep_an_app_out() -> None:
             writer.write(SEND.format("DATA", 1).encode())
             async with asyncio.timeout(10):
                 assert b"ACK" in await reader.readline()
-            assert meters.apps["game"].connections == sockets.MOST_CONNECTIONS
+            assert meters.apps["game"].connections == tcp.MOST_CONNECTIONS
             assert meters.apps["game"].listeners == 2
             assert "connection gave way" in log.getvalue()
             talkers[1].settimeout(10)
@@ -180,7 +180,7 @@ def test_idle_connections_cannot_keep_an_app_out() -> None:
 
 
 def test_listeners_that_read_keep_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(tcp, "MOST_CONNECTIONS", 3)
 
     async def run() -> None:
         meters, log = Meters(), io.StringIO()
@@ -205,9 +205,9 @@ def test_a_connection_without_a_whole_request_is_cut_off_in_time() -> None:
         half_writer.write(b'<GET ID="')
         polite_writer.write(b'<GET ID="PRODUCT_ID" />\r\n')
         assert b"ACK" in await polite.readline()
-        door.tick(sockets.monotonic() + sockets.MUTE_S - 1)
+        door.tick(tcp.monotonic() + tcp.MUTE_S - 1)
         assert meters.apps["game"].connections == 3
-        door.tick(sockets.monotonic() + sockets.MUTE_S + 1)
+        door.tick(tcp.monotonic() + tcp.MUTE_S + 1)
         async with asyncio.timeout(10):
             for reader in (mute, half):
                 with contextlib.suppress(ConnectionError):
@@ -222,8 +222,8 @@ def test_a_connection_without_a_whole_request_is_cut_off_in_time() -> None:
 
 
 def test_another_machine_gets_a_share_of_the_places_and_not_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets._AppConnection, "is_local", property(lambda self: False))
-    monkeypatch.setattr(sockets, "MOST_FROM_ONE_MACHINE", 2)
+    monkeypatch.setattr(tcp._AppConnection, "is_local", property(lambda self: False))
+    monkeypatch.setattr(tcp, "MOST_FROM_ONE_MACHINE", 2)
 
     async def run() -> None:
         meters = Meters()
@@ -275,7 +275,7 @@ def test_three_hundred_half_sent_requests_do_not_lock_out_apps_off(
 
 
 def test_a_request_that_is_not_whole_in_time_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_control_server, "REQUEST_S", 0.2)
+    monkeypatch.setattr(http, "REQUEST_S", 0.2)
 
     async def run() -> None:
         async with running(tmp_path, policy_text(free_port())) as (gateway, _):
@@ -389,7 +389,7 @@ def test_endless_wordings_of_one_event_are_no_way_round() -> None:
 def test_a_tracker_that_comes_and_goes_fills_no_disk(tmp_path: Path) -> None:
     out, now = io.StringIO(), [0.0]
     log = Limited(log_to(out), lambda: now[0])
-    desk = Desk(policy(app()).trackers[0], policy(app()), noise=NoiseSource.secure(), wall=None, log=log)  # type: ignore[arg-type]
+    desk = TrackerStream(policy(app()).trackers[0], policy(app()), noise=NoiseSource.secure(), wall=None, log=log)  # type: ignore[arg-type]
     for second in range(3700):
         now[0] = float(second)
         desk.lose("Connection refused")

@@ -15,7 +15,7 @@ import pytest
 
 from gazeveil.cli.main import run as command
 from gazeveil.errors import LedgerBusy, LedgerError, LedgerRolledBack
-from gazeveil.gateway._hub_seat import LATCHED
+from gazeveil.gateway.hub.app_stream import LATCHED
 from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.sqlite import SqliteStore

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.telemetry import log_to
 
 
 def lines(file: io.StringIO) -> list[dict[str, object]]:

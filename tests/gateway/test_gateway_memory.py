@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import FileFormatError, OutputError
-from gazeveil.gateway import memory as memory_module
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.memory import Memory
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.control import decisions as memory_module
+from gazeveil.gateway.control.decisions import Decisions
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.serve import Gateway
+from gazeveil.gateway.telemetry import log_to
 from tests.gateway.test_gateway_serve import policy_text
 
 
@@ -57,15 +57,15 @@ def test_a_damaged_memory_starts_nothing(tmp_path: Path, text: str) -> None:
 
 
 def test_what_the_policy_decides_anew_is_forgotten(tmp_path: Path) -> None:
-    memory = Memory.of(tmp_path / "policy.toml")
+    memory = Decisions.of(tmp_path / "policy.toml")
     memory.turned("game", {"preset": "hplu"})
     memory.switched("page", False)
     memory.sat_down("desk", "bo")
     memory.forget(knobs={"game"}, off=set(), people={"desk"})
-    kept = Memory.of(tmp_path / "policy.toml")
+    kept = Decisions.of(tmp_path / "policy.toml")
     assert (kept.knobs, kept.off, kept.people) == ({}, ["page"], {})
     memory.switched("page", True)
-    assert Memory.of(tmp_path / "policy.toml").off == []
+    assert Decisions.of(tmp_path / "policy.toml").off == []
 
 
 def test_where_the_policy_cannot_be_written_beside_decisions_are_kept_in_the_state_folder(
@@ -127,11 +127,11 @@ def test_a_decision_that_cannot_be_kept_fails_loudly_and_closed(
 ) -> None:
     made, log = gateway(tmp_path, policy_text(7001))
 
-    def full(self: Memory) -> None:
+    def full(self: Decisions) -> None:
         raise OutputError("cannot write: no space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Memory, "_keep", full)
+        patched.setattr(Decisions, "_keep", full)
         with pytest.raises(OutputError, match="'game' is off now, but decisions cannot be kept"):
             made.switch("game", False)
         assert made.status()["apps"][0]["state"] == "off", "nothing leaves all the same"

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway import simulated_trackers, sockets, sources
-from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.payments import PATIENCE_S
+from gazeveil.gateway import connections, simulated_trackers, tcp
+from gazeveil.gateway.hub.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.serve import Gateway
+from gazeveil.gateway.telemetry import Meters
 from gazeveil.privacy.ledger.clock import Clock
 from tests.gateway.test_gateway_serve import is_gaze, lines_of, outlet, policy_text, running
 from tests.ports import free_port
@@ -118,7 +118,7 @@ def test_a_link_that_fails_in_a_way_nobody_thought_of_is_made_anew(
         await play(*given)
 
     monkeypatch.setattr(simulated_trackers, "play", fails_at_first)
-    monkeypatch.setattr(sources, "_FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(connections, "_FIRST_PAUSE_S", 0.05)
 
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, log):
@@ -195,7 +195,7 @@ def test_a_closed_door_keeps_no_connection_of_an_app_that_does_not_read() -> Non
             assert transport is not None
             while not transport.get_write_buffer_size():
                 made.show(_sample(1.0, 2.0, 3.0))
-                made.flush(sockets.monotonic())
+                made.flush(tcp.monotonic())
             await made.close("the policy changed")
             assert connection._transport is None, "it waits for a reader who never comes"
             assert made.meter.connections == 0

@@ -19,14 +19,13 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError, PrivacyError, UnknownName
-from gazeveil.gateway import sockets
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway import tcp
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gateway.serve import Gateway
-from gazeveil.gateway.sockets import AppOutlet, TrackerLink
+from gazeveil.gateway.tcp import AppOutlet, TrackerLink
+from gazeveil.gateway.telemetry import Meters, log_to
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
 from tests.ports import free_port
@@ -187,7 +186,7 @@ def test_a_taken_port_is_told_and_leaves_nothing_open(tmp_path: Path) -> None:
 
 
 async def outlet(meters: Meters, log: io.StringIO) -> AppOutlet:
-    made = AppOutlet(PROTOCOLS["jsonlines"], Shown(SCREEN, name="game"), meters, log_to(log))
+    made = AppOutlet(PROTOCOLS["jsonlines"], StreamFacts(SCREEN, name="game"), meters, log_to(log))
     await made.listen("127.0.0.1", 0)
     return made
 
@@ -219,7 +218,7 @@ def test_samples_that_came_together_leave_together(tmp_path: Path, monkeypatch: 
 
 
 def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "STALLED_S", 1e9)
+    monkeypatch.setattr(tcp, "STALLED_S", 1e9)
 
     async def run() -> None:
         meters = Meters()
@@ -233,7 +232,7 @@ def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypa
         while meters.apps["game"].dropped < 100:
             number += 1
             door.show(_sample(float(number), 100.0, 100.0))
-            door.flush(sockets.monotonic())
+            door.flush(tcp.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
             assert number < 500_000
@@ -265,10 +264,10 @@ def test_an_app_that_stands_still_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         while not meters.apps["game"].dropped:
             number += 1
             door.show(_sample(float(number), 100.0, 100.0))
-            door.flush(sockets.monotonic())
+            door.flush(tcp.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
-        door.tick(sockets.monotonic() + sockets.STALLED_S + 1)
+        door.tick(tcp.monotonic() + tcp.STALLED_S + 1)
         await asyncio.sleep(0.05)
         assert meters.apps["game"].connections == 0
         assert "app stalled" in log.getvalue()
@@ -288,7 +287,7 @@ def test_a_rude_app_is_cut_off_and_the_others_go_on() -> None:
         with contextlib.suppress(ConnectionError):
             await rude.read()
         door.show(_sample(1.0, 100.0, 100.0))
-        door.flush(sockets.monotonic())
+        door.flush(tcp.monotonic())
         async with asyncio.timeout(5):
             while not is_gaze(json.loads(await polite.readline())):
                 pass
@@ -301,7 +300,7 @@ def test_a_rude_app_is_cut_off_and_the_others_go_on() -> None:
 
 
 def test_one_app_cannot_open_connections_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(tcp, "MOST_CONNECTIONS", 3)
 
     async def run() -> None:
         meters = Meters()
@@ -318,7 +317,7 @@ def test_one_app_cannot_open_connections_without_end(monkeypatch: pytest.MonkeyP
 
 
 def test_a_link_calls_a_tracker_again_after_garbage_and_after_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "SILENT_TRACKER_S", 0.3)
+    monkeypatch.setattr(tcp, "SILENT_TRACKER_S", 0.3)
     came: list[RawSample] = []
     lost: list[str] = []
     arrived = asyncio.Event()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway.guide import LEVELS, choices, policy_from
-from gazeveil.gateway.policy import Policy, read_policy
+from gazeveil.gateway.control.guide import LEVELS, choices, policy_from
+from gazeveil.gateway.policy.settings import Policy, read_policy
 
 for _package in ("msgspec", "websockets", "zmq", "pylsl", "msgpack"):
     pytest.importorskip(_package)

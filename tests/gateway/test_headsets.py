@@ -13,13 +13,12 @@ import pytest
 
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import FileFormatError, WireError
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.policy import AppSetting, TrackerSetting, read_policy
-from gazeveil.gateway.protocol import Shown
-from gazeveil.gateway.protocols._json_gaze import JsonWriter
+from gazeveil.gateway.policy.settings import AppSetting, TrackerSetting, read_policy
+from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.json_gaze import JsonWriter
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, _sample
+from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.gaze.conventions import AXES, angles, direction, in_our_axes, to_head, to_world
 from gazeveil.geometry import headset
@@ -29,7 +28,7 @@ from tests.gateway.test_push_fields import Sender
 pytest.importorskip("msgspec")
 pytest.importorskip("websockets")
 
-PLANE = Plane(headset(110, 100))
+PLANE = ViewingPlane(headset(110, 100))
 FIELDS = Fields(direction="gaze", axes="unity", unit="deg", head="head", origins="eyes", ipd="ipd", t="t")
 AHEAD = {"gazeveil": [0, 0, 1], "unity": [0, 0, 1], "unreal": [1, 0, 0], "openxr": [0, 0, -1]}
 RIGHT_UP = {"gazeveil": [1, -1, 1], "unity": [1, 1, 1], "unreal": [1, 1, 1], "openxr": [1, 1, -1]}
@@ -147,7 +146,7 @@ def test_the_head_that_leaves_is_veiled_and_the_same_for_all_who_share_the_veil(
     assert heads == [one.head for one in found["two"]]
     assert len(set(heads)) > 3  # noise, since the head stood still
     assert CANARY.head not in heads
-    writer = JsonWriter(Shown(PLANE))
+    writer = JsonWriter(StreamFacts(PLANE))
     text = b"".join(writer.sample(one) for one in found["one"]).decode()
     assert '"head":{"yaw":' in text
     assert not any(f"{secret:.6f}" in text for secret in (77.125, 33.375, -31.625, 31.875, 62.1875))
@@ -168,7 +167,7 @@ def test_fixations_and_areas_carry_nothing_beside_gaze() -> None:
 
 
 def test_messages_hold_what_leaves_beside_gaze() -> None:
-    writer = JsonWriter(Shown(PLANE))
+    writer = JsonWriter(StreamFacts(PLANE))
     told = json.loads(writer.sample(_sample(1.0, 2.0, 3.0, (4.0, 5.0), EyeGeometry((1, 2, 3), None, 63.0))))
     assert (told["head"], told["origins"], told["ipd"]) == ({"yaw": 4, "pitch": 5}, [[1, 2, 3], None], 63)
     told = json.loads(writer.sample(_sample(1.0, math.nan, math.nan, (math.nan, math.nan))))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError, OptionError, UnknownName
-from gazeveil.gateway.hub import Hub
+from gazeveil.gateway.hub.hub import Hub
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.noise import NoiseSource

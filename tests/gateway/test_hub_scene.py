@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import PrivacyError
-from gazeveil.gateway._hub_scene import LATE_S, SETTLE_S, STALE_S, Aim, Pace
-from gazeveil.gateway.hub import SceneReading
-from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting
+from gazeveil.gateway.hub.hub import SceneReading
+from gazeveil.gateway.policy.scene import LATE_S, SETTLE_S, STALE_S, FollowingPace, RadiusAndWindow
+from gazeveil.gateway.policy.settings import AppSetting, Policy, SceneSetting
 from gazeveil.gateway.sample import VeiledSample
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP
@@ -185,10 +185,10 @@ def test_a_scene_that_is_lost_leaves_the_larger_of_its_values_and_the_levels(how
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 3), st.floats(0.0, 4.0)), max_size=30))
 def test_any_window_has_at_most_one_change_of_a_kind(asked: list[tuple[int, int, float]]) -> None:
-    pace, now = Pace(Aim(Fraction(90), Fraction(2))), 0.0
+    pace, now = FollowingPace(RadiusAndWindow(Fraction(90), Fraction(2))), 0.0
     changes: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for radius, seconds, wait in asked:
-        pace.ask(Aim(Fraction(60 + 50 * radius), Fraction(seconds)), now)
+        pace.ask(RadiusAndWindow(Fraction(60 + 50 * radius), Fraction(seconds)), now)
         for _ in range(4):
             due = pace.due(now)
             if due is not None:

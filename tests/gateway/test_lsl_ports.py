@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.gateway import _lsl_ports, _lsl_search
-from gazeveil.gateway._lsl_ports import opened_on_this_machine
-from gazeveil.gateway.messages import LslLink
-from gazeveil.gateway.meters import Meters
+from gazeveil.gateway import lsl_streams
+from gazeveil.gateway.lsl_streams import opened_on_this_machine
+from gazeveil.gateway.message_transports import LslLink
+from gazeveil.gateway.telemetry import Meters
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can tie an open port to a device")
 
@@ -63,7 +63,7 @@ def test_files_and_ports_on_loopback_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_where_ports_cannot_be_tied_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_lsl_ports, "_TIE", None)
+    monkeypatch.setattr(lsl_streams, "_TIE", None)
     assert opened_on_this_machine(lambda: "made") == ("made", False)
 
 
@@ -80,7 +80,7 @@ def test_where_ports_cannot_be_tied_it_is_told(monkeypatch: pytest.MonkeyPatch) 
 def test_a_tracker_is_looked_for_by_name_and_never_among_our_own_streams(
     stream: str, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(_lsl_search.OWN, "7-7", "game")
+    monkeypatch.setitem(lsl_streams.OWN_STREAMS, "7-7", "game")
     link = LslLink(
         lambda: None, "127.0.0.1", stream,
         name="desk", push=lambda samples, now: None, lost=lambda why: None, meter=Meters().trackers["desk"],
@@ -120,5 +120,5 @@ class Found:
 def test_a_gateways_stream_is_a_tracker_if_it_is_asked_for_by_name_and_not_our_own(
     stream: str, found: Found, taken: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(_lsl_search.OWN, "7-7", "tracker")
-    assert _lsl_search.is_the_trackers(found, stream) is taken
+    monkeypatch.setitem(lsl_streams.OWN_STREAMS, "7-7", "tracker")
+    assert lsl_streams.is_the_trackers(found, stream) is taken

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.gateway.bypass import ways_round
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.machine_checks import tried_bypasses
+from gazeveil.gateway.policy.settings import read_policy
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE
 
 pytest.importorskip("pylsl")
@@ -120,16 +120,16 @@ def test_a_stream_is_found_on_purpose_by_accident_or_not_at_all(
     set_up: SetUp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LSLAPICFG", set_up.app_settings["LSLAPICFG"])
-    (hidden,) = ways_round(read_policy(set_up.policy))
+    (hidden,) = tried_bypasses(read_policy(set_up.policy))
     assert hidden.is_open
     assert f"if it asks for session '{RAW}'" in hidden.told
     other = tmp_path / "policy.toml"
     other.write_text(POLICY.format(gateway="", session=f"none-{RAW}", app="other"))
-    (absent,) = ways_round(read_policy(other))
+    (absent,) = tried_bypasses(read_policy(other))
     assert not absent.is_open
     careless = tmp_path / "lsl_api.cfg"
     careless.write_text(LSL_ON_THIS_MACHINE.replace("[lab]", f"[lab]\nSessionID = {RAW}"))
     monkeypatch.setenv("LSLAPICFG", str(careless))
-    (exposed,) = ways_round(read_policy(set_up.policy))
+    (exposed,) = tried_bypasses(read_policy(set_up.policy))
     assert exposed.is_open
     assert "looks for any stream of gaze may pick it" in exposed.told

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocols._neon_source import NeonSource
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.protocol import ViewingPlane
+from gazeveil.gateway.protocols.neon_phone import NeonSource
 from gazeveil.gateway.sample import EyeGeometry
 from gazeveil.gateway.serve import Gateway
+from gazeveil.gateway.telemetry import log_to
 from gazeveil.geometry import screen
 from tests.gateway.neon_phone import FLOATS, Phone, packet, payload, report
 from tests.gateway.test_protocol_neon import playing
@@ -28,7 +28,7 @@ from tests.ports import free_port
 
 pytest.importorskip("websockets")
 
-SCENE = Plane(screen(1600, 1200))
+SCENE = ViewingPlane(screen(1600, 1200))
 LEFT, RIGHT = (-33.625, 13.25, -38.75), (31.875, 12.125, -39.5)
 CANARIES = tuple(61.0 + n / 64 for n in range(18))
 """Pupils, axes, lids and the point of each eye; exact as floats."""

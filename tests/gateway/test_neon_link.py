@@ -17,22 +17,20 @@ from typing import Any
 import pytest
 
 from gazeveil.gateway import neon_link
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.neon_link import NeonLink
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
-from gazeveil.gateway.protocols._neon_source import NeonSource
-from gazeveil.gateway.protocols._rtp import RECEIVER
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.neon_phone import NeonSource
+from gazeveil.gateway.protocols.rtsp import RECEIVER
 from gazeveil.gateway.sample import RawSample, _sample
-from gazeveil.gateway.sockets import AppOutlet
+from gazeveil.gateway.tcp import AppOutlet
+from gazeveil.gateway.telemetry import Meters, log_to
 from gazeveil.geometry import screen
 from tests.gateway.neon_phone import FLOATS, Phone, packet, payload, report
 
 pytest.importorskip("websockets")
 
-NEON, INVISIBLE = Plane(screen(1600, 1200)), Plane(screen(1088, 1080))
+NEON, INVISIBLE = ViewingPlane(screen(1600, 1200)), ViewingPlane(screen(1088, 1080))
 
 
 @dataclass
@@ -52,7 +50,7 @@ class Followed:
 
 
 @contextlib.asynccontextmanager
-async def following(port: int, plane: Plane = NEON) -> AsyncIterator[Followed]:
+async def following(port: int, plane: ViewingPlane = NEON) -> AsyncIterator[Followed]:
     def make(**given: object) -> NeonSource:
         return NeonSource(plane, **given)  # type: ignore[arg-type]
 
@@ -118,7 +116,7 @@ def test_glasses_that_are_plugged_in_later_are_found() -> None:
         (Phone(extra=[{"model": 7}]), NEON, "not what its API says"),
     ],
 )
-def test_what_is_wrong_is_said(phone: Phone, plane: Plane, why: str) -> None:
+def test_what_is_wrong_is_said(phone: Phone, plane: ViewingPlane, why: str) -> None:
     async def run() -> None:
         async with phone, following(phone.port, plane) as followed:
             await followed.until(lambda: bool(followed.lost))
@@ -188,7 +186,7 @@ def test_two_ports_side_by_side_are_looked_for_again_if_one_is_taken(monkeypatch
 def test_a_link_follows_the_door_of_an_app_which_is_one_port_for_everything() -> None:
     async def run() -> None:
         meters = Meters()
-        door = AppOutlet(PROTOCOLS["neon"], Shown(NEON, name="game"), meters, log_to(io.StringIO()))
+        door = AppOutlet(PROTOCOLS["neon"], StreamFacts(NEON, name="game"), meters, log_to(io.StringIO()))
         watched: list[bool] = []
         door.watched = watched.append
         await door.listen("127.0.0.1", 0)

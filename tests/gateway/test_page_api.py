@@ -16,13 +16,11 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import OutputError
-from gazeveil.gateway._control_description import OPENAPI
-from gazeveil.gateway._page_files import HEADERS, PageFiles
-from gazeveil.gateway._page_keys import MOST_TRIES
-from gazeveil.gateway._page_trails import _points
-from gazeveil.gateway.memory import Memory
-from gazeveil.gateway.page_side import MOST_STREAMS
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.control.decisions import Decisions
+from gazeveil.gateway.control.http import HEADERS, MOST_TRIES, PageFiles
+from gazeveil.gateway.control.openapi import OPENAPI
+from gazeveil.gateway.control.page_view import MOST_STREAMS, _points
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.sample import VeiledFixation, VeiledHit, VeiledSample
 from tests.gateway.page_bench import HOST, OURS, POLICY, TOKEN, PageBench
 
@@ -238,11 +236,11 @@ def test_what_tells_less_holds_even_if_it_cannot_be_kept_and_what_tells_more_doe
 ) -> None:
     client = bench.client()
 
-    def full(memory: Memory) -> None:
+    def full(memory: Decisions) -> None:
         raise OutputError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Memory, "_keep", full)
+        patch.setattr(Decisions, "_keep", full)
         assert client.post("/v1/apps/game/rule", headers=OURS, json={"output": "hits"}).status_code == 409
         assert bench.gateway.app("game")["output"] == "hits"
         assert client.post("/v1/apps/game/rule", headers=OURS, json={"output": None}).status_code == 409

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from gazeveil.gateway._page_keys import LINK_S, MOST_KEYS, MOST_TRIES, SESSION_S, TRIES_S, Keys, Sessions, Tries
+from gazeveil.gateway.control.http import LINK_S, MOST_KEYS, MOST_TRIES, SESSION_S, TRIES_S, Keys, Sessions, Tries
 
 TOKEN = "a-token-for-the-test"
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from gazeveil.gateway import _control_server
-from gazeveil.gateway._control_server import LIVE_PATH, server_of
-from gazeveil.gateway._page_undoing import MOST_POINTS, Undo, thinned
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.control import http as _control_server
+from gazeveil.gateway.control.http import LIVE_PATH, server_of
+from gazeveil.gateway.control.recovery import MOST_POINTS, RecoveryProgram, thinned
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.serve import Gateway
+from gazeveil.gateway.telemetry import log_to
 from tests.gateway.page_bench import AREAS
 
 for _package in ("starlette", "uvicorn", "msgspec", "websockets"):
@@ -96,7 +96,7 @@ class Page:
         return reader, writer
 
 
-def running(folder: Path, play: Callable[[Page], Awaitable[None]], undo: Undo | None = None) -> str:
+def running(folder: Path, play: Callable[[Page], Awaitable[None]], undo: RecoveryProgram | None = None) -> str:
     """Run a gateway while something is played on it; return its log."""
     (folder / "policy.toml").write_text(POLICY)
     (folder / "areas.json").write_text(AREAS)
@@ -197,7 +197,7 @@ def test_guesses_reach_the_page_from_a_program_that_sees_veiled_points_alone(tmp
             assert x == pytest.approx(shown[t][1] / 1920 + 0.1, abs=2e-5)
             assert y == pytest.approx(shown[t][2] / 1080, abs=2e-5)
 
-    running(tmp_path, play, Undo("tests.gateway.moved_points", lambda veil: "moved"))
+    running(tmp_path, play, RecoveryProgram("tests.gateway.moved_points", lambda veil: "moved"))
 
 
 def test_a_program_that_fails_costs_the_guesses_and_nothing_else(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_program_that_fails_costs_the_guesses_and_nothing_else(tmp_path: Path)
         return log.getvalue().splitlines()
 
     async def run() -> None:
-        undo = Undo("tests.gateway.no_such_program", lambda veil: "none")
+        undo = RecoveryProgram("tests.gateway.no_such_program", lambda veil: "none")
         async with Gateway(read_policy(tmp_path / "policy.toml"), log_to(log), undo=undo) as gateway:
             reader, writer = await asyncio.open_connection("127.0.0.1", gateway.outlets["game"].port)
             await play(Page(gateway, reader, (tmp_path / "token").read_text().strip()))

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import BudgetExceeded, GazeveilError, LedgerBusy, LedgerError, LedgerRolledBack
-from gazeveil.gateway.budget import DATASET, Charge
-from gazeveil.gateway.payments import Payer, Queue, Where
+from gazeveil.gateway.hub.budget import DATASET, LeaseCharge
+from gazeveil.gateway.hub.payments import LedgerLocation, PaymentProcess, PaymentQueue
 from gazeveil.gateway.sample import RawSample
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
@@ -41,8 +41,8 @@ class SlowLedger:
 
     def __init__(self, bench: Bench, ledger: Ledger, seconds: Iterator[float]) -> None:
         self._bench, self._ledger, self._seconds = bench, ledger, seconds
-        self._queue = Queue()
-        self._paying: list[Charge] = []
+        self._queue = PaymentQueue()
+        self._paying: list[LeaseCharge] = []
         self._begun = self._ends = 0.0
         self.is_held = False
 
@@ -60,7 +60,7 @@ class SlowLedger:
             self._paying, self._begun = together, bench.now
             self._ends = bench.now + next(self._seconds)
 
-    def _outcome(self, charge: Charge) -> Receipt | GazeveilError:
+    def _outcome(self, charge: LeaseCharge) -> Receipt | GazeveilError:
         return LedgerBusy("others hold it") if self.is_held else charge.pay(self._ledger)
 
 
@@ -134,17 +134,17 @@ def test_a_ledger_that_stays_away_means_silence_and_nothing_unpaid_leaves(path: 
 # The process that pays
 
 
-def charge(name: str, person: str = "anna", epsilon: float = 100) -> Charge:
-    return Charge(
+def charge(name: str, person: str = "anna", epsilon: float = 100) -> LeaseCharge:
+    return LeaseCharge(
         name, "desk/1", person, time.monotonic(), STREAM, 6, Fraction(9), budget(epsilon, person), {"mechanism": "x"}
     )
 
 
-def paying(path: Path, does: Callable[[Payer], Awaitable[None]], *, create: bool = False) -> list[str]:
+def paying(path: Path, does: Callable[[PaymentProcess], Awaitable[None]], *, create: bool = False) -> list[str]:
     notes: list[str] = []
 
     async def run() -> None:
-        payer = Payer(Where(str(path), create), notes.append)
+        payer = PaymentProcess(LedgerLocation(str(path), create), notes.append)
         try:
             async with asyncio.timeout(120):
                 await does(payer)
@@ -155,7 +155,7 @@ def paying(path: Path, does: Callable[[Payer], Awaitable[None]], *, create: bool
     return notes
 
 
-def pid_of(payer: Payer) -> int:
+def pid_of(payer: PaymentProcess) -> int:
     assert payer._process is not None
     return payer._process.pid
 
@@ -166,7 +166,7 @@ def spent(path: Path, person: str = "anna") -> Fraction:
 
 
 def test_charges_are_paid_together_and_each_has_its_own_outcome(path: Path) -> None:
-    async def does(payer: Payer) -> None:
+    async def does(payer: PaymentProcess) -> None:
         outcomes = await payer.pay([charge("one"), charge("two", "bo", epsilon=5), charge("three"), charge("one")])
         assert [type(outcome) for outcome in outcomes] == [Receipt, BudgetExceeded, Receipt, Receipt]
         assert [outcome.repeated for outcome in outcomes if isinstance(outcome, Receipt)] == [False, False, True]
@@ -178,13 +178,13 @@ def test_charges_are_paid_together_and_each_has_its_own_outcome(path: Path) -> N
 
 
 def test_opening_makes_a_new_ledger_at_once_and_tells_if_there_is_none(tmp_path: Path) -> None:
-    async def finds_none(payer: Payer) -> None:
+    async def finds_none(payer: PaymentProcess) -> None:
         with pytest.raises(LedgerError, match="there is no ledger"):
             await payer.open()
         (outcome,) = await payer.pay([charge("one")])
         assert isinstance(outcome, LedgerError)
 
-    async def makes(payer: Payer) -> None:
+    async def makes(payer: PaymentProcess) -> None:
         await payer.open()
 
     paying(tmp_path / "new.sqlite", finds_none)
@@ -193,7 +193,7 @@ def test_opening_makes_a_new_ledger_at_once_and_tells_if_there_is_none(tmp_path:
 
 
 def test_a_process_that_died_is_replaced_and_nothing_is_paid_twice(path: Path) -> None:
-    async def does(payer: Payer) -> None:
+    async def does(payer: PaymentProcess) -> None:
         assert isinstance((await payer.pay([charge("one")]))[0], Receipt)
         os.kill(pid_of(payer), signal.SIGKILL)
         (lost,) = await payer.pay([charge("two")])
@@ -206,7 +206,7 @@ def test_a_process_that_died_is_replaced_and_nothing_is_paid_twice(path: Path) -
 
 
 def test_a_process_that_was_replaced_knows_which_ledger_it_paid_from(path: Path) -> None:
-    async def does(payer: Payer) -> None:
+    async def does(payer: PaymentProcess) -> None:
         await payer.pay([charge("one")])
         await payer.pay([charge("two")])
         os.kill(pid_of(payer), signal.SIGKILL)
@@ -222,7 +222,7 @@ def test_a_process_that_was_replaced_knows_which_ledger_it_paid_from(path: Path)
 
 
 def test_signals_are_for_the_gateway_and_the_process_ends_with_it(path: Path) -> None:
-    async def does(payer: Payer) -> None:
+    async def does(payer: PaymentProcess) -> None:
         await payer.open()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             os.kill(pid_of(payer), number)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import FileFormatError, UnknownName
-from gazeveil.gateway.policy import Address, Policy, read_policy
+from gazeveil.gateway.policy.settings import Address, Policy, read_policy
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.geometry import Unit, headset, screen
 from gazeveil.privacy.guarantee import GazeStreamDP

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gateway.policy import Policy, SceneSetting, read_policy
+from gazeveil.gateway.policy.settings import Policy, SceneSetting, read_policy
 
 GOOD = """\
 version = 1

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import PrivacyError, WireError
-from gazeveil.gateway.protocol import PROTOCOLS, Gate, Output, Protocol, PushedSource, Shown, Sink, Source
-from gazeveil.gateway.protocols._dotnet import packed
-from gazeveil.gateway.protocols._rtsp_messages import Frame, Messages
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Output, Protocol, PushedSource, Sink, Source, StreamFacts
+from gazeveil.gateway.protocols.gazepointer import packed
+from gazeveil.gateway.protocols.rtsp import Frame, Messages
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample, _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN
 from tests.gateway.neon_phone import asking_for, packet, report
@@ -80,7 +80,7 @@ def joined(protocol: Protocol, output: Output = "samples") -> tuple[Source, Sink
     """A source and a sink of one protocol that have finished greeting each other."""
     assert protocol.source is not None
     assert protocol.sink is not None
-    source, sink = protocol.source(SCREEN), protocol.sink(Shown(SCREEN, output=output, areas=("menu",)))
+    source, sink = protocol.source(SCREEN), protocol.sink(StreamFacts(SCREEN, output=output, areas=("menu",)))
     sink.connected(0.0)
     source.connected(0.0)
     pump(source, sink)
@@ -96,7 +96,7 @@ def carried(protocol: Protocol, veiled: Sequence[Veiled]) -> list[RawSample]:
         return pump(source, sink)
     assert protocol.source is not None
     assert protocol.sink is not None
-    reader, writer = protocol.source(SCREEN), protocol.sink(Shown(SCREEN))
+    reader, writer = protocol.source(SCREEN), protocol.sink(StreamFacts(SCREEN))
     if protocol.transport == "zmq":
         return [s for thing in veiled for message in writer.show(thing, 0.0) for s in reader.message(message, 0.0)]
     reader.described(writer.description.channels)
@@ -140,7 +140,7 @@ def shown_fields(protocol: Protocol, output: Output) -> set[str]:
     if protocol.transport == "tcp":
         if protocol.name == "neon" and output == "fixations":  # no source asks for these
             assert protocol.sink is not None
-            sink = protocol.sink(Shown(SCREEN, output=output))
+            sink = protocol.sink(StreamFacts(SCREEN, output=output))
             sink.received(asking_for("eye_events"), 0.0)
             sink.data_to_send()
         else:
@@ -151,7 +151,7 @@ def shown_fields(protocol: Protocol, output: Output) -> set[str]:
         told = sink.data_to_send()
         return NAMES[protocol.name](told) if protocol.name in NAMES else fields_in(told)
     assert protocol.sink is not None
-    writer = protocol.sink(Shown(SCREEN, output=output, areas=("menu",), blank_pupils=True))
+    writer = protocol.sink(StreamFacts(SCREEN, output=output, areas=("menu",), blank_pupils=True))
     if protocol.transport == "zmq":
         import msgspec
 
@@ -189,7 +189,7 @@ def test_what_leaves_and_what_does_not_is_listed_with_reasons(protocol: Protocol
 @OUTPUTS
 def test_a_sink_takes_only_what_a_veil_made(protocol: Protocol, output: Output) -> None:
     assert protocol.sink is not None
-    sink = protocol.sink(Shown(SCREEN, output=output, areas=("menu",)))
+    sink = protocol.sink(StreamFacts(SCREEN, output=output, areas=("menu",)))
     for forgery in FORGERIES:
         with pytest.raises(PrivacyError):
             sink.show(forgery, 0.0)
@@ -198,7 +198,7 @@ def test_a_sink_takes_only_what_a_veil_made(protocol: Protocol, output: Output) 
 @OUTPUTS
 def test_a_sink_takes_only_what_its_app_may_have(protocol: Protocol, output: Output) -> None:
     assert protocol.sink is not None
-    sink = protocol.sink(Shown(SCREEN, output=output, areas=("menu",)))
+    sink = protocol.sink(StreamFacts(SCREEN, output=output, areas=("menu",)))
     if protocol.transport == "tcp":
         sink.connected(0.0)
     for kind, thing in THINGS.items():
@@ -373,7 +373,7 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 from gazeveil.errors import MissingExtra
-from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
 from gazeveil import screen
 

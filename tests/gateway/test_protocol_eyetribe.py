@@ -15,10 +15,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import GeometryError, PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Shown
-from gazeveil.gateway.protocols._json_objects import MOST_DEPTH, JsonObjects, plainly, quickest
-from gazeveil.gateway.protocols.eyetribe import SILENT_FOR, EyeTribeSink, EyeTribeSource
+from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.eyetribe import (
+    MOST_DEPTH,
+    SILENT_FOR,
+    EyeTribeSink,
+    EyeTribeSource,
+    JsonObjects,
+    plainly,
+    quickest,
+)
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
 from gazeveil.geometry import normalised
 from tests.gateway.loopback import SCREEN
@@ -26,7 +32,7 @@ from tests.gateway.transcript import replay
 
 
 def a_sink(**shown) -> EyeTribeSink:
-    sink = EyeTribeSink(Shown(SCREEN, **shown))
+    sink = EyeTribeSink(StreamFacts(SCREEN, **shown))
     sink.connected(0.0)
     return sink
 
@@ -133,7 +139,7 @@ def test_raw_gaze_is_refused() -> None:
 
 def test_a_plane_without_pixels_is_refused_at_once() -> None:
     with pytest.raises(GeometryError):
-        EyeTribeSink(Shown(Plane(normalised())))
+        EyeTribeSink(StreamFacts(ViewingPlane(normalised())))
 
 
 @pytest.mark.parametrize(
@@ -344,7 +350,7 @@ def test_an_object_without_end_is_cut_off() -> None:
 # --- source ----------------------------------------------------------------------------------------------------------
 
 
-def a_source(plane: Plane = SCREEN) -> EyeTribeSource:
+def a_source(plane: ViewingPlane = SCREEN) -> EyeTribeSource:
     source = EyeTribeSource(plane)
     source.connected(0.0)
     return source
@@ -443,7 +449,9 @@ def test_pixels_are_those_of_the_trackers_own_screen() -> None:
 
 
 def test_without_any_size_there_is_no_gaze() -> None:
-    [sample] = a_source(Plane(normalised())).received(framed('{"time":1,"state":7,"raw":{"x":480,"y":135}}'), 0.0)
+    [sample] = a_source(ViewingPlane(normalised())).received(
+        framed('{"time":1,"state":7,"raw":{"x":480,"y":135}}'), 0.0
+    )
     assert math.isnan(sample.x)
 
 

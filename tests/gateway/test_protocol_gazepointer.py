@@ -15,10 +15,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import GeometryError, PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
-from gazeveil.gateway.protocols._dotnet import Strings, packed
-from gazeveil.gateway.protocols.gazepointer import LONGEST_KEY, PATIENCE, GazePointerSink, GazePointerSource
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.gazepointer import (
+    LONGEST_KEY,
+    PATIENCE,
+    GazePointerSink,
+    GazePointerSource,
+    Strings,
+    packed,
+)
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
 from gazeveil.geometry import normalised
 from tests.gateway.loopback import SCREEN
@@ -34,7 +39,7 @@ UPGRADE = (
 
 
 def a_sink(**shown) -> GazePointerSink:
-    sink = GazePointerSink(Shown(SCREEN, **shown))
+    sink = GazePointerSink(StreamFacts(SCREEN, **shown))
     sink.connected(0.0)
     return sink
 
@@ -162,7 +167,10 @@ def test_raw_gaze_is_refused() -> None:
 
 
 def test_a_plane_without_pixels_is_refused_at_once() -> None:
-    for make in (lambda: GazePointerSink(Shown(Plane(normalised()))), lambda: GazePointerSource(Plane(normalised()))):
+    for make in (
+        lambda: GazePointerSink(StreamFacts(ViewingPlane(normalised()))),
+        lambda: GazePointerSource(ViewingPlane(normalised())),
+    ):
         with pytest.raises(GeometryError):
             make()
 

@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Shown
-from gazeveil.gateway.protocols._json_gaze import MOST_BYTES, JsonFields, JsonReader, _plainly
+from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.json_gaze import MOST_BYTES, JsonFields, JsonReader, _plainly
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
 from gazeveil.gateway.sample import RawSample, _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN, serving
 
-FRACTIONS = Plane(normalised())
+FRACTIONS = ViewingPlane(normalised())
 
 
-def read(plane: Plane, *messages: str | bytes, fields: JsonFields | None = None) -> list[tuple[float, float, float]]:
+def read(
+    plane: ViewingPlane, *messages: str | bytes, fields: JsonFields | None = None
+) -> list[tuple[float, float, float]]:
     data = b"".join((message.encode() if isinstance(message, str) else message) + b"\n" for message in messages)
     return [(sample.t, sample.x, sample.y) for sample in JsonLinesSource(plane, fields).received(data, 0.0)]
 
@@ -37,17 +38,17 @@ def written(sink: JsonLinesSink) -> list[dict[str, object]]:
     ("plane", "message", "point"),
     [
         (FRACTIONS, '{"t": 1, "x": 0.25, "y": 0.75}', (0.25, 0.75)),
-        (Plane(screen(1000, 500)), '{"t": 1, "x": 250, "y": 100}', (250, 100)),
-        (Plane(screen(1000, 500)), '{"t": 1, "x": 0.25, "y": 0.2, "unit": "norm"}', (250, 100)),
-        (Plane(normalised(1000, 500)), '{"t": 1, "x": 250, "y": 100, "unit": "px"}', (0.25, 0.2)),
-        (Plane(headset(100, 90)), '{"t": 1, "yaw": 10.5, "pitch": 5}', (10.5, -5)),
-        (Plane(headset(100, 90)), '{"t": 1, "x": 10, "y": 5}', (10, 5)),
-        (Plane(headset(100, 90)), '{"t": 1, "x": 0.75, "y": 0.5, "unit": "norm"}', (25, 0)),
+        (ViewingPlane(screen(1000, 500)), '{"t": 1, "x": 250, "y": 100}', (250, 100)),
+        (ViewingPlane(screen(1000, 500)), '{"t": 1, "x": 0.25, "y": 0.2, "unit": "norm"}', (250, 100)),
+        (ViewingPlane(normalised(1000, 500)), '{"t": 1, "x": 250, "y": 100, "unit": "px"}', (0.25, 0.2)),
+        (ViewingPlane(headset(100, 90)), '{"t": 1, "yaw": 10.5, "pitch": 5}', (10.5, -5)),
+        (ViewingPlane(headset(100, 90)), '{"t": 1, "x": 10, "y": 5}', (10, 5)),
+        (ViewingPlane(headset(100, 90)), '{"t": 1, "x": 0.75, "y": 0.5, "unit": "norm"}', (25, 0)),
         (SCREEN, '{"t": 1, "x": 0, "y": 0, "unit": "deg"}', (960, 540)),
         (FRACTIONS, '{"t": 1, "x": 0.5, "y": 0.5, "type": "gaze", "valid": 1}', (0.5, 0.5)),
     ],
 )
-def test_gaze_is_read_in_whatever_unit_it_comes(plane: Plane, message: str, point: tuple[float, float]) -> None:
+def test_gaze_is_read_in_whatever_unit_it_comes(plane: ViewingPlane, message: str, point: tuple[float, float]) -> None:
     ((t, x, y),) = read(plane, message)
     assert t == 1.0
     assert (x, y) == pytest.approx(point)
@@ -56,7 +57,9 @@ def test_gaze_is_read_in_whatever_unit_it_comes(plane: Plane, message: str, poin
 def test_a_trackers_own_names_can_be_declared() -> None:
     fields = JsonFields(t="time", x="gx", y="gy", unit="px", second=1000.0, up=True)
     ((t, x, y),) = read(
-        Plane(normalised(1000, 500)), '{"time": 1700000000500, "gx": 250, "gy": 400, "pupil": 3.1}', fields=fields
+        ViewingPlane(normalised(1000, 500)),
+        '{"time": 1700000000500, "gx": 250, "gy": 400, "pupil": 3.1}',
+        fields=fields,
     )
     assert (t, x) == (1700000000.5, 0.25)
     assert y == pytest.approx(0.2)
@@ -194,7 +197,7 @@ def test_the_quick_reader_and_pythons_own_agree(message: dict[str, object], cut:
 
 
 def test_the_first_line_says_what_comes_and_under_which_promise() -> None:
-    sink = JsonLinesSink(Shown(SCREEN, rate_hz=30.0, promise="ε = 1.5 in any 1.5 s"))
+    sink = JsonLinesSink(StreamFacts(SCREEN, rate_hz=30.0, promise="ε = 1.5 in any 1.5 s"))
     sink.connected(0.0)
     (hello,) = written(sink)
     assert hello["type"] == "hello"
@@ -203,26 +206,26 @@ def test_the_first_line_says_what_comes_and_under_which_promise() -> None:
 
 
 def test_points_are_fractions_of_a_screen_and_degrees_of_a_headset() -> None:
-    for plane, unit, point in ((SCREEN, "norm", (0.5, 0.25)), (Plane(headset()), "deg", (960.0, 270.0))):
-        sink = JsonLinesSink(Shown(plane))
+    for plane, unit, point in ((SCREEN, "norm", (0.5, 0.25)), (ViewingPlane(headset()), "deg", (960.0, 270.0))):
+        sink = JsonLinesSink(StreamFacts(plane))
         sink.show(_sample(1.5, 960.0, 270.0), 0.0)
         assert written(sink) == [{"t": 1.5, "x": point[0], "y": point[1], "unit": unit, "valid": True}]
 
 
 @pytest.mark.parametrize("x", [math.nan, math.inf])
 def test_a_missing_point_is_null(x: float) -> None:
-    sink = JsonLinesSink(Shown(SCREEN))
+    sink = JsonLinesSink(StreamFacts(SCREEN))
     sink.show(_sample(1.5, x, 5.0), 0.0)
     assert written(sink) == [{"t": 1.5, "x": None, "y": None, "unit": "norm", "valid": False}]
 
 
 def test_fixations_hits_silence_and_the_end_say_what_they_are() -> None:
-    sink = JsonLinesSink(Shown(SCREEN, output="fixations"))
+    sink = JsonLinesSink(StreamFacts(SCREEN, output="fixations"))
     sink.show(_fixation(2.0, 960.0, 540.0, 0.25, 3), 0.0)
     assert written(sink) == [
         {"type": "fixation", "t": 2.0, "x": 0.5, "y": 0.5, "unit": "norm", "duration": 0.25, "number": 3}
     ]
-    sink = JsonLinesSink(Shown(SCREEN, output="hits"))
+    sink = JsonLinesSink(StreamFacts(SCREEN, output="hits"))
     sink.show(_hit(2.0, 'the "menu"\n'), 0.0)
     sink.show(_hit(3.0, ""), 0.0)
     sink.silence(0.0)
@@ -239,11 +242,11 @@ def test_fixations_hits_silence_and_the_end_say_what_they_are() -> None:
 
 def test_an_app_that_may_have_hits_gets_no_points() -> None:
     with pytest.raises(PrivacyError):
-        JsonLinesSink(Shown(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
+        JsonLinesSink(StreamFacts(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
 
 
 def test_a_browser_that_is_made_to_knock_is_cut_off() -> None:
-    sink = JsonLinesSink(Shown(SCREEN))
+    sink = JsonLinesSink(StreamFacts(SCREEN))
     sink.received(b"\r\n", 0.0)
     with pytest.raises(WireError):
         sink.received(b"GET / HTTP/1.1\r\n\r\n", 0.0)

@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Output, Shown
+from gazeveil.gateway.protocol import Output, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource, channels_of
 from gazeveil.gateway.sample import _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE, clients
 
-FRACTIONS = Plane(normalised())
+FRACTIONS = ViewingPlane(normalised())
 ROOT = Path(__file__).parents[2]
 
 RELAY = (
@@ -41,7 +40,7 @@ RELAY = (
 """As Pupil Labs' relay describes itself."""
 
 
-def reader(plane: Plane, channels: tuple[Channel, ...]) -> LslSource:
+def reader(plane: ViewingPlane, channels: tuple[Channel, ...]) -> LslSource:
     source = LslSource(plane)
     source.described(channels)
     return source
@@ -59,7 +58,7 @@ def test_pixels_of_a_screen_are_read_from_the_top_left() -> None:
         Channel("sx", "ScreenX", "pixels"),
         Channel("sy", "ScreenY", "pixels"),
     )
-    sample = reader(Plane(normalised(1000, 500)), channels).sample([3.0, 250.0, 100.0], 7.0)
+    sample = reader(ViewingPlane(normalised(1000, 500)), channels).sample([3.0, 250.0, 100.0], 7.0)
     assert sample is not None
     assert (sample.x, sample.y) == (0.25, 0.2)
 
@@ -74,7 +73,7 @@ NEON = (
 
 def test_of_neons_own_stream_the_point_alone_is_read() -> None:
     for channels in (NEON, NEON[:2]):
-        source = LslSource(Plane(screen(1600, 1200)))
+        source = LslSource(ViewingPlane(screen(1600, 1200)))
         source.described(channels, "Neon Companion_Neon Gaze")
         sample = source.sample([400.0, 900.0, *[31.415] * 8], 7.0)
         assert sample is not None
@@ -96,7 +95,7 @@ def test_a_relay_may_call_the_type_of_a_channel_its_metatype() -> None:
 
 
 def test_a_stream_that_is_called_like_neons_has_neons_channels() -> None:
-    sink = LslSink(Shown(SCREEN, name="game", shown_as="Neon Companion_Neon Gaze"))
+    sink = LslSink(StreamFacts(SCREEN, name="game", shown_as="Neon Companion_Neon Gaze"))
     assert [(channel.label, channel.unit) for channel in sink.description.channels] == [
         ("x", "pixels"),
         ("y", "pixels"),
@@ -107,10 +106,10 @@ def test_a_stream_that_is_called_like_neons_has_neons_channels() -> None:
     silent = sink.silence(6.0)
     assert silent is not None
     assert [math.isnan(float(value)) for value in silent[0]] == [True, True]
-    found = reader(Plane(screen(1600, 1200)), sink.description.channels).sample([400.0, 900.0], 5.0)
+    found = reader(ViewingPlane(screen(1600, 1200)), sink.description.channels).sample([400.0, 900.0], 5.0)
     assert found is not None
     assert (found.x, found.y) == (400.0, 900.0)
-    fixations = LslSink(Shown(SCREEN, output="fixations", name="game", shown_as="Neon Companion_Neon Gaze"))
+    fixations = LslSink(StreamFacts(SCREEN, output="fixations", name="game", shown_as="Neon Companion_Neon Gaze"))
     assert fixations.description.channels[0].label == "confidence"
 
 
@@ -133,13 +132,13 @@ def test_a_channel_of_one_eye_is_not_taken_for_both() -> None:
 def test_a_direction_becomes_degrees_of_a_headset(
     direction: tuple[float, float, float], degrees: tuple[float, float]
 ) -> None:
-    sample = reader(Plane(headset(100, 90)), RELAY).sample([1.0, 0.5, 0.5, *direction, 0.0, 0.0, 0.0, 0.0], 7.0)
+    sample = reader(ViewingPlane(headset(100, 90)), RELAY).sample([1.0, 0.5, 0.5, *direction, 0.0, 0.0, 0.0, 0.0], 7.0)
     assert sample is not None
     assert (sample.x, sample.y) == pytest.approx(degrees)
 
 
 def test_no_direction_is_missing_gaze() -> None:
-    sample = reader(Plane(headset(100, 90)), RELAY).sample([1.0, 0.5, 0.5, *[0.0] * 7], 7.0)
+    sample = reader(ViewingPlane(headset(100, 90)), RELAY).sample([1.0, 0.5, 0.5, *[0.0] * 7], 7.0)
     assert sample is not None
     assert math.isnan(sample.x)
 
@@ -203,20 +202,20 @@ def test_a_stream_that_does_not_describe_its_channels_is_refused(channels: int) 
 
 
 def test_a_point_is_written_as_the_relay_does() -> None:
-    sink = LslSink(Shown(Plane(screen(1000, 500)), name="game"))
+    sink = LslSink(StreamFacts(ViewingPlane(screen(1000, 500)), name="game"))
     assert [channel.label for channel in sink.description.channels] == ["confidence", "norm_pos_x", "norm_pos_y"]
     assert (sink.description.type, sink.description.name) == ("Gaze", "game")
     assert sink.show(_sample(3.0, 250.0, 50.0), 50.0) == ([1.0, 0.25, 0.9], 50.0)
 
 
 def test_times_are_those_of_the_machine_and_follow_the_shortest_delay() -> None:
-    sink = LslSink(Shown(SCREEN))
+    sink = LslSink(StreamFacts(SCREEN))
     times = [sink.show(_sample(t, 1.0, 1.0), now) for t, now in ((0.0, 50.0), (1.0, 51.3), (2.0, 52.0), (3.0, 52.9))]
     assert [time and round(time[1], 3) for time in times] == [50.0, 51.0, 52.0, 52.9]
 
 
 def test_silence_is_one_sample_without_a_place() -> None:
-    sink = LslSink(Shown(SCREEN))
+    sink = LslSink(StreamFacts(SCREEN))
     assert sink.silence(1.0) is None
     sink.show(_sample(3.0, 1.0, 1.0), 50.0)
     silent = sink.silence(51.0)
@@ -228,13 +227,13 @@ def test_silence_is_one_sample_without_a_place() -> None:
 
 
 def test_fixations_have_their_duration_and_begin_when_they_began() -> None:
-    sink = LslSink(Shown(SCREEN, output="fixations"))
+    sink = LslSink(StreamFacts(SCREEN, output="fixations"))
     assert sink.description.channels[-1].label == "duration"
     assert sink.show(_fixation(3.0, 960.0, 540.0, 0.25, 4), 10.0) == ([1.0, 0.5, 0.5, 250.0], 9.75)
 
 
 def test_names_of_areas_are_markers_and_the_last_says_why_no_more_come() -> None:
-    sink = LslSink(Shown(SCREEN, output="hits"))
+    sink = LslSink(StreamFacts(SCREEN, output="hits"))
     assert (sink.description.type, sink.description.format) == ("Markers", "string")
     assert sink.show(_hit(3.0, "menu"), 10.0) == (["menu"], 10.0)
     assert sink.end("the budget is spent", 11.0) == (["end: the budget is spent"], 11.0)
@@ -244,16 +243,16 @@ def test_names_of_areas_are_markers_and_the_last_says_why_no_more_come() -> None
 
 def test_a_stream_takes_only_what_it_says_it_carries() -> None:
     with pytest.raises(PrivacyError):
-        LslSink(Shown(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
+        LslSink(StreamFacts(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
 
 
 def test_a_plane_without_fractions_is_refused_at_once() -> None:
     with pytest.raises(GeometryError):
-        LslSink(Shown(Plane(headset())))
+        LslSink(StreamFacts(ViewingPlane(headset())))
 
 
 def test_a_stream_says_nothing_of_the_device_or_the_person() -> None:
-    assert LslSink(Shown(SCREEN, name="game")).description.source_id == "gazeveil:game"
+    assert LslSink(StreamFacts(SCREEN, name="game")).description.source_id == "gazeveil:game"
 
 
 @contextmanager

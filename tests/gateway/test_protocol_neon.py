@@ -12,14 +12,21 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Shown
-from gazeveil.gateway.protocols._neon_sink import NeonSink
-from gazeveil.gateway.protocols._neon_source import LENGTHS, NeonSource
-from gazeveil.gateway.protocols._neon_status import CAMERAS, Sensor, components, sensor_in
-from gazeveil.gateway.protocols._rtp import RECEIVER, Report, Sender, packet_of, report_in
-from gazeveil.gateway.protocols._rtsp_messages import MOST_BODY, MOST_HEAD, Frame, Message, Messages
+from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.neon import LEAVES
+from gazeveil.gateway.protocols.neon_phone import CAMERAS, LENGTHS, NeonSink, NeonSource, Sensor, components, sensor_in
+from gazeveil.gateway.protocols.rtsp import (
+    MOST_BODY,
+    MOST_HEAD,
+    RECEIVER,
+    Frame,
+    Message,
+    Messages,
+    Report,
+    Sender,
+    packet_of,
+    report_in,
+)
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
 from gazeveil.geometry import headset, screen
 from tests.gateway.neon_phone import FLOATS, SDP, Phone, asking_for, packet, payload, report
@@ -28,7 +35,7 @@ from tests.gateway.transcript import FOLDER, replay
 
 pytest.importorskip("websockets")
 
-SCENE = Plane(screen(*CAMERAS["2"]))
+SCENE = ViewingPlane(screen(*CAMERAS["2"]))
 STATUS = b"GET /api/status HTTP/1.1\r\nHost: neon.local:8080\r\n\r\n"
 UPDATES = (
     b"GET /api/status HTTP/1.1\r\nHost: 10.0.0.7:8080\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -36,7 +43,7 @@ UPDATES = (
 )
 
 
-def playing(plane: Plane = SCENE, sensor: Sensor | None = None) -> NeonSource:
+def playing(plane: ViewingPlane = SCENE, sensor: Sensor | None = None) -> NeonSource:
     """A source whose every request was answered, and that knows the time 1000 of stamp 0."""
     source = NeonSource(plane, sensor or Sensor())
     source.connected(0.0)
@@ -53,8 +60,8 @@ def points(found: list[RawSample]) -> list[tuple[float, float, float]]:
     return [(sample.t, sample.x, sample.y) for sample in found]
 
 
-def sink_of(output: Any = "samples", plane: Plane = SCENE) -> NeonSink:
-    return NeonSink(Shown(plane, output=output, name="game"), unix=1_000_000.0)
+def sink_of(output: Any = "samples", plane: ViewingPlane = SCENE) -> NeonSink:
+    return NeonSink(StreamFacts(plane, output=output, name="game"), unix=1_000_000.0)
 
 
 def answered(sink: NeonSink, request: bytes, now: float = 0.0) -> tuple[int, Any]:
@@ -155,9 +162,9 @@ def test_what_is_no_report_is_refused(data: bytes) -> None:
 
 def test_invisible_counts_in_its_own_pixels_and_a_headset_in_degrees() -> None:
     glasses = Sensor(camera=CAMERAS["1"])
-    (sample,) = playing(Plane(screen(1088, 1080)), glasses).gaze(packet(1, 0, payload(544.0, 270.0)))
+    (sample,) = playing(ViewingPlane(screen(1088, 1080)), glasses).gaze(packet(1, 0, payload(544.0, 270.0)))
     assert (sample.x, sample.y) == pytest.approx((544.0, 270.0))
-    (sample,) = playing(Plane(headset(100, 80))).gaze(packet(1, 0, payload(1200.0, 600.0)))
+    (sample,) = playing(ViewingPlane(headset(100, 80))).gaze(packet(1, 0, payload(1200.0, 600.0)))
     assert (sample.x, sample.y) == pytest.approx((25.0, 0.0))
 
 
@@ -323,7 +330,7 @@ def test_a_status_names_where_the_client_came_to_and_nothing_of_any_phone() -> N
 
 
 def test_no_scene_camera_is_offered_so_no_client_waits_for_one() -> None:
-    told = json.dumps(components(Shown(SCENE), ("127.0.0.1", 8080)))
+    told = json.dumps(components(StreamFacts(SCENE), ("127.0.0.1", 8080)))
     assert "world" not in told.replace("world_camera_serial", "")
     for stream in ("world", "eyes", "imu", "audio", ""):
         sink = sink_of()
@@ -429,7 +436,7 @@ def test_the_time_is_echoed_with_the_machines_own() -> None:
 
 
 def test_gaze_is_the_veiled_point_in_the_cameras_pixels_on_the_machines_clock() -> None:
-    sink = watched(sink_of(plane=Plane(screen(1920, 1080))))
+    sink = watched(sink_of(plane=ViewingPlane(screen(1920, 1080))))
     for n in range(3):
         sink.show(_sample(50.0 + n / 10, 480.0, 810.0), 3.0 + n / 10)
     sink.show(_sample(50.3, math.nan, math.nan), 3.3)
@@ -438,7 +445,7 @@ def test_gaze_is_the_veiled_point_in_the_cameras_pixels_on_the_machines_clock() 
     assert [data for _, data in told[:3]] == [struct.pack("!ffB", 400.0, 900.0, 255)] * 3
     x, y, worn = struct.unpack("!ffB", told[3][1])
     assert (math.isnan(x), math.isnan(y), worn) == (True, True, 0)
-    sink = watched(sink_of(plane=Plane(screen(1088, 1080))))
+    sink = watched(sink_of(plane=ViewingPlane(screen(1088, 1080))))
     sink.show(_sample(50.0, 544.0, 270.0), 3.0)
     assert streamed(sink.data_to_send())[0][1] == struct.pack("!ffB", 544.0, 270.0, 255)
 
@@ -476,7 +483,7 @@ def test_who_may_have_something_else_from_now_on_is_told_and_the_old_stream_ends
     updates.received(UPDATES, 0.0)
     updates.data_to_send()
     for sink in (updates, stream):
-        sink.regrade(Shown(SCENE, output="fixations", name="game"))
+        sink.regrade(StreamFacts(SCENE, output="fixations", name="game"))
     assert b'"sensor": "eye_events", "conn_type": "DIRECT", "connected": true' in updates.data_to_send()
     assert (updates.ended, stream.ended) == (False, True)
 

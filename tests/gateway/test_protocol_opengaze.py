@@ -13,10 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Shown
-from gazeveil.gateway.protocols._opengaze_calibration import MOST_POINTS
-from gazeveil.gateway.protocols.opengaze import _FIELDS, OpenGazeSink, OpenGazeSource
+from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.opengaze import _FIELDS, MOST_POINTS, OpenGazeSink, OpenGazeSource
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
 from gazeveil.geometry import normalised, screen
 from tests.gateway.loopback import SCREEN
@@ -24,7 +22,7 @@ from tests.gateway.transcript import replay
 
 
 def a_sink(**shown) -> OpenGazeSink:
-    sink = OpenGazeSink(Shown(SCREEN, **shown))
+    sink = OpenGazeSink(StreamFacts(SCREEN, **shown))
     sink.connected(0.0)
     return sink
 
@@ -190,7 +188,7 @@ def test_the_screen_is_the_trackers_whatever_an_app_sets() -> None:
         say(a_sink(), '<SET ID="SCREEN_SIZE" X="5" Y="5" WIDTH="1" HEIGHT="1" />', '<GET ID="SCREEN_SIZE" />')
         == [expected] * 2
     )
-    sink = OpenGazeSink(Shown(Plane(normalised())))
+    sink = OpenGazeSink(StreamFacts(ViewingPlane(normalised())))
     assert say(sink, '<GET ID="SCREEN_SIZE" />') == ['<NACK ID="SCREEN_SIZE" />']
 
 
@@ -274,7 +272,7 @@ def test_a_line_without_end_is_cut_off() -> None:
         a_sink().received(b"x" * (MOST_WAITING + 1) + b"\n", 0.0)
 
 
-def a_source(plane: Plane = SCREEN) -> OpenGazeSource:
+def a_source(plane: ViewingPlane = SCREEN) -> OpenGazeSource:
     source = OpenGazeSource(plane)
     source.connected(0.0)
     return source
@@ -367,10 +365,10 @@ def test_a_source_understands_a_sink() -> None:
 
 
 def test_a_plane_in_degrees_is_met_too() -> None:
-    plane = Plane(screen(1920, 1080, 527, 296, 600).in_unit("deg"))
+    plane = ViewingPlane(screen(1920, 1080, 527, 296, 600).in_unit("deg"))
     [sample] = a_source(plane).received(b'<REC TIME="1" BPOGX="0.5" BPOGY="0.5" BPOGV="1" />\r\n', 0.0)
     assert (sample.x, sample.y) == pytest.approx((0.0, 0.0), abs=1e-9)
-    sink = OpenGazeSink(Shown(plane))
+    sink = OpenGazeSink(StreamFacts(plane))
     say(sink, *enable("POG_BEST", "DATA"))
     assert shown(sink, (1.0, 0.0, 0.0))[0]["BPOGX"] == "0.50000"
 

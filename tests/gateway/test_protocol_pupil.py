@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.pupil import API_VERSION, PupilSink, PupilSource
 from gazeveil.gateway.sample import RawSample, _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN
@@ -27,7 +26,7 @@ msgspec = pytest.importorskip("msgspec")
 zmq = pytest.importorskip("zmq")
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
-FRACTIONS = Plane(normalised())
+FRACTIONS = ViewingPlane(normalised())
 
 PUPIL = {
     "id": 0,
@@ -69,14 +68,16 @@ def decoded(message: list[bytes]) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("transcript", "shown", "rate_hz"),
     [
-        ("pupil_remote_control", Shown(SCREEN), 2.0),
-        ("pupil_remote_annotations", Shown(SCREEN), 2.0),
-        ("pupil_gaze_on_surface", Shown(SCREEN, name="unnamed"), 4.0),
-        ("pupil_hits_on_surface", Shown(SCREEN, output="hits", areas=("unnamed", "menu")), 10.0),
-        ("pupil_psychopy", Shown(SCREEN, shown_as="psychopy_iohub_surface", blank_pupils=True), 4.0),
+        ("pupil_remote_control", StreamFacts(SCREEN), 2.0),
+        ("pupil_remote_annotations", StreamFacts(SCREEN), 2.0),
+        ("pupil_gaze_on_surface", StreamFacts(SCREEN, name="unnamed"), 4.0),
+        ("pupil_hits_on_surface", StreamFacts(SCREEN, output="hits", areas=("unnamed", "menu")), 10.0),
+        ("pupil_psychopy", StreamFacts(SCREEN, shown_as="psychopy_iohub_surface", blank_pupils=True), 4.0),
     ],
 )
-def test_dialogues_of_real_clients_are_led_again_word_for_word(transcript: str, shown: Shown, rate_hz: float) -> None:
+def test_dialogues_of_real_clients_are_led_again_word_for_word(
+    transcript: str, shown: StreamFacts, rate_hz: float
+) -> None:
     tap = read_transcript(TRANSCRIPTS / f"{transcript}.txt")
     sink = PupilSink(shown, *tap.ports)
     shown_so_far = 0
@@ -108,7 +109,7 @@ def test_gaze_is_read_and_all_else_is_forgotten() -> None:
 
 
 def test_gaze_of_a_scene_camera_becomes_pixels_of_a_plane_in_pixels() -> None:
-    (sample,) = PupilSource(Plane(screen(1000, 500))).message(gaze(), 0.0)
+    (sample,) = PupilSource(ViewingPlane(screen(1000, 500))).message(gaze(), 0.0)
     assert [sample.x, sample.y] == pytest.approx([250.0, 50.0])
 
 
@@ -194,7 +195,7 @@ def test_an_answer_that_is_no_port_is_refused(answer: list[bytes]) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.binary(max_size=100), max_size=3))
 def test_every_request_is_answered_in_one_frame(frames: list[bytes]) -> None:
-    (answer,) = PupilSink(Shown(SCREEN)).answer(frames, 1.0)
+    (answer,) = PupilSink(StreamFacts(SCREEN)).answer(frames, 1.0)
     assert answer.decode()
 
 
@@ -216,18 +217,18 @@ def test_every_request_is_answered_in_one_frame(frames: list[bytes]) -> None:
     ],
 )
 def test_requests_have_the_answers_that_clients_expect(request_: bytes, answer: bytes) -> None:
-    assert PupilSink(Shown(SCREEN), 6001, 6002).answer([request_], 0.0) == [answer]
+    assert PupilSink(StreamFacts(SCREEN), 6001, 6002).answer([request_], 0.0) == [answer]
 
 
 def test_time_is_that_of_the_gaze() -> None:
-    sink = PupilSink(Shown(SCREEN))
+    sink = PupilSink(StreamFacts(SCREEN))
     sink.show(_sample(100.0, 1.0, 1.0), 5.0)
     assert float(sink.answer([b"t"], 5.5)[0]) == 100.5
 
 
 @pytest.mark.parametrize("gaze_first", [True, False])
 def test_an_app_may_set_the_time_and_gaze_follows(gaze_first: bool) -> None:
-    sink = PupilSink(Shown(SCREEN))
+    sink = PupilSink(StreamFacts(SCREEN))
     if gaze_first:
         sink.show(_sample(100.0, 1.0, 1.0), 5.0)
     assert sink.answer([b"T 1000.0"], 6.0) == [b"Timesync successful."]
@@ -241,14 +242,14 @@ def test_an_app_may_set_the_time_and_gaze_follows(gaze_first: bool) -> None:
 
 def test_gaze_keeps_to_the_time_that_was_told_before_it_came() -> None:
     """A client that asks once, before there is gaze, converts all times by that answer."""
-    sink = PupilSink(Shown(SCREEN))
+    sink = PupilSink(StreamFacts(SCREEN))
     told = float(sink.answer([b"t"], 5000.0)[0])
     (message, _) = sink.show(_sample(3.0, 1.0, 1.0), 5002.0)
     assert decoded(message)["timestamp"] == pytest.approx(told + 2.0)
 
 
 def test_a_calibration_that_an_app_starts_is_said_to_be_successful_once() -> None:
-    sink = PupilSink(Shown(SCREEN))
+    sink = PupilSink(StreamFacts(SCREEN))
     sink.answer([b"C"], 0.0)
     (notice,) = sink.notices()
     assert notice[0] == b"notify.calibration.successful"
@@ -258,7 +259,7 @@ def test_a_calibration_that_an_app_starts_is_said_to_be_successful_once() -> Non
 
 
 def test_blank_pupils_are_of_both_eyes_and_hold_no_number() -> None:
-    sink = PupilSink(Shown(SCREEN, blank_pupils=True))
+    sink = PupilSink(StreamFacts(SCREEN, blank_pupils=True))
     (message, _) = sink.show(_sample(3.0, 480.0, 270.0), 0.0)
     assert message[0] == b"gaze.3d.01."
     pupils = decoded(message)["base_data"]
@@ -271,14 +272,16 @@ def test_blank_pupils_are_of_both_eyes_and_hold_no_number() -> None:
 
 @pytest.mark.parametrize("blank", [False, True])
 def test_a_client_finds_the_gaze_of_a_surface_by_its_topic_and_time(blank: bool) -> None:
-    sink = PupilSink(Shown(SCREEN, blank_pupils=blank))
+    sink = PupilSink(StreamFacts(SCREEN, blank_pupils=blank))
     gaze_message, surface = sink.show(_sample(3.0, 480.0, 270.0), 0.0)
     (point,) = decoded(surface)["gaze_on_surfaces"]  # type: ignore[misc]
     assert point["base_data"] == [gaze_message[0].decode(), decoded(gaze_message)["timestamp"]]  # type: ignore[has-type]
 
 
 def test_a_point_leaves_as_gaze_and_on_a_surface_of_the_apps_name() -> None:
-    gaze_message, surface = PupilSink(Shown(Plane(screen(1000, 500)), name="game")).show(_sample(3.0, 250.0, 50.0), 0.0)
+    gaze_message, surface = PupilSink(StreamFacts(ViewingPlane(screen(1000, 500)), name="game")).show(
+        _sample(3.0, 250.0, 50.0), 0.0
+    )
     assert gaze_message[0] == b"gaze.2d.01."
     assert decoded(gaze_message) == {
         "topic": "gaze.2d.01.",
@@ -294,13 +297,13 @@ def test_a_point_leaves_as_gaze_and_on_a_surface_of_the_apps_name() -> None:
 
 
 def test_a_missing_point_has_no_confidence_and_no_place() -> None:
-    (message,) = PupilSink(Shown(SCREEN)).show(_sample(3.0, math.nan, math.nan), 0.0)
+    (message,) = PupilSink(StreamFacts(SCREEN)).show(_sample(3.0, math.nan, math.nan), 0.0)
     assert decoded(message)["confidence"] == 0.0
     assert decoded(message)["norm_pos"] == [0.0, 0.0]
 
 
 def test_fixations_leave_with_their_start_and_milliseconds() -> None:
-    (message,) = PupilSink(Shown(SCREEN, output="fixations")).show(_fixation(3.0, 960.0, 540.0, 0.25, 7), 0.0)
+    (message,) = PupilSink(StreamFacts(SCREEN, output="fixations")).show(_fixation(3.0, 960.0, 540.0, 0.25, 7), 0.0)
     assert message[0] == b"fixations"
     found = decoded(message)
     assert (found["timestamp"], found["duration"], found["id"]) == (2.75, 250.0, 7)
@@ -308,7 +311,7 @@ def test_fixations_leave_with_their_start_and_milliseconds() -> None:
 
 
 def test_a_hit_names_the_area_and_says_when_gaze_left_it() -> None:
-    sink = PupilSink(Shown(SCREEN, output="hits", areas=("menu",)))
+    sink = PupilSink(StreamFacts(SCREEN, output="hits", areas=("menu",)))
     (entered,) = sink.show(_hit(1.0, "menu"), 0.0)
     (left,) = sink.show(_hit(2.0, ""), 0.0)
     assert entered[0] == left[0] == b"surfaces.menu"
@@ -317,7 +320,7 @@ def test_a_hit_names_the_area_and_says_when_gaze_left_it() -> None:
 
 
 def test_silence_is_told_without_confidence_and_an_end_with_its_reason() -> None:
-    sink = PupilSink(Shown(SCREEN))
+    sink = PupilSink(StreamFacts(SCREEN))
     assert sink.silence(0.0) == []
     sink.show(_sample(3.0, 1.0, 1.0), 0.0)
     (silent,) = sink.silence(0.0)
@@ -333,12 +336,12 @@ def test_silence_is_told_without_confidence_and_an_end_with_its_reason() -> None
 
 def test_an_app_that_may_have_hits_gets_no_points() -> None:
     with pytest.raises(PrivacyError):
-        PupilSink(Shown(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
+        PupilSink(StreamFacts(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
 
 
 def test_a_plane_without_fractions_is_refused_at_once() -> None:
     with pytest.raises(GeometryError):
-        PupilSink(Shown(Plane(headset())))
+        PupilSink(StreamFacts(ViewingPlane(headset())))
 
 
 def test_over_real_sockets_what_clients_publish_reaches_nobody() -> None:
@@ -373,16 +376,16 @@ def test_over_real_sockets_what_clients_publish_reaches_nobody() -> None:
 
 
 HELPERS = [
-    ("simple_realtime_time_sync.py", Shown(SCREEN), b"", "Pupil time (calculated locally)"),
-    ("remote_annotations.py", Shown(SCREEN), b"", "Found Pupil Capture"),
-    ("filter_gaze_on_surface.py", Shown(SCREEN, name="unnamed"), b"surfaces.unnamed", "coordinates: 0.25,0.75"),
-    ("filter_gaze_on_surface.py", Shown(SCREEN, output="hits"), b"surfaces.unnamed", "coordinates: 0.5,0.5"),
-    ("filter_messages.py", Shown(SCREEN), b"", ""),
+    ("simple_realtime_time_sync.py", StreamFacts(SCREEN), b"", "Pupil time (calculated locally)"),
+    ("remote_annotations.py", StreamFacts(SCREEN), b"", "Found Pupil Capture"),
+    ("filter_gaze_on_surface.py", StreamFacts(SCREEN, name="unnamed"), b"surfaces.unnamed", "coordinates: 0.25,0.75"),
+    ("filter_gaze_on_surface.py", StreamFacts(SCREEN, output="hits"), b"surfaces.unnamed", "coordinates: 0.5,0.5"),
+    ("filter_messages.py", StreamFacts(SCREEN), b"", ""),
 ]
 
 
 @pytest.mark.parametrize(("script", "shown", "topic", "says"), HELPERS)
-def test_clients_that_others_wrote_work_unmodified(script: str, shown: Shown, topic: bytes, says: str) -> None:
+def test_clients_that_others_wrote_work_unmodified(script: str, shown: StreamFacts, topic: bytes, says: str) -> None:
     folder = clients()
     path = folder / "pupil-helpers" / "python" / script if folder else None
     if path is None or not path.exists():

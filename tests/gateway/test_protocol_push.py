@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Gate
+from gazeveil.gateway.protocol import Gate, ViewingPlane
 from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import headset
 from tests.gateway.loopback import SCREEN
@@ -25,10 +24,15 @@ from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
 from gazeveil.gateway.protocols import push
-from gazeveil.gateway.protocols._carrying import MOST_BYTES, PATIENCE_S
-from gazeveil.gateway.protocols._push_refusals import PushRefused
-from gazeveil.gateway.protocols._pushing import BURST_S, MOST_A_SECOND, MOST_SAMPLES
 from gazeveil.gateway.protocols.push import PushSource
+from gazeveil.gateway.protocols.pushed_gaze import (
+    BURST_S,
+    MOST_A_SECOND,
+    MOST_BYTES,
+    MOST_SAMPLES,
+    PATIENCE_S,
+    PushRefused,
+)
 
 TOKEN = "t" * 32
 
@@ -36,7 +40,7 @@ TOKEN = "t" * 32
 class Sender:
     """The package's own client at the other end of a source; time is what the test says."""
 
-    def __init__(self, *, origin: str | None = None, gate: Gate | None = None, plane: Plane = SCREEN) -> None:
+    def __init__(self, *, origin: str | None = None, gate: Gate | None = None, plane: ViewingPlane = SCREEN) -> None:
         self.source = PushSource(plane, gate or Gate(TOKEN))
         self.client = ClientProtocol(parse_uri("ws://127.0.0.1:7383/"), origin=origin)  # type: ignore[arg-type]
         self.texts: list[dict[str, Any]] = []
@@ -110,7 +114,7 @@ def test_lists_missing_gaze_and_points_just_beyond_the_edges_are_taken() -> None
 
 
 def test_shares_become_degrees_in_a_headset() -> None:
-    sender = Sender(plane=Plane(headset(100, 90))).checked()
+    sender = Sender(plane=ViewingPlane(headset(100, 90))).checked()
     (sample,) = _later(sender, 0.1, {"t": 12, "x": 0.75, "y": 0.5})
     assert (sample.x, sample.y) == (25.0, 0.0)
 

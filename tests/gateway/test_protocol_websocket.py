@@ -20,18 +20,17 @@ from hypothesis import strategies as st
 
 from gazeveil import headset, normalised
 from gazeveil.errors import PrivacyError, WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Shown
-from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
-from gazeveil.gateway.protocols._websocket_text import GOING_AWAY, may_read
+from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
+from gazeveil.gateway.protocols.websocket_connection import GOING_AWAY, may_read
 from gazeveil.gateway.sample import RawSample, _hit, _sample
 from tests.gateway.loopback import SCREEN, serving
 from tests.gateway.transcript import replay
 
 pytest.importorskip("websockets")
 
-FRACTIONS = Plane(normalised())
+FRACTIONS = ViewingPlane(normalised())
 KEY = base64.b64encode(b"sixteen bytes ok").decode()
 
 
@@ -53,18 +52,18 @@ def frame(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:
     return bytes((opcode | (0x80 if fin else 0),)) + size + b"\0\0\0\0" + payload
 
 
-def opened(shown: Shown | None = None) -> WebSocketSink:
+def opened(shown: StreamFacts | None = None) -> WebSocketSink:
     """A sink after the handshake, its greeting read."""
-    sink = WebSocketSink(shown or Shown(SCREEN))
+    sink = WebSocketSink(shown or StreamFacts(SCREEN))
     sink.connected(0.0)
     sink.received(request(), 0.0)
     assert sink.data_to_send().startswith(b"HTTP/1.1 101 ")
     return sink
 
 
-def joined(plane: Plane = FRACTIONS) -> tuple[WebSocketSource, WebSocketSink]:
+def joined(plane: ViewingPlane = FRACTIONS) -> tuple[WebSocketSource, WebSocketSink]:
     """A source and a sink that have shaken hands."""
-    source, sink = WebSocketSource(plane), WebSocketSink(Shown(plane))
+    source, sink = WebSocketSource(plane), WebSocketSink(StreamFacts(plane))
     source.connected(0.0)
     sink.connected(0.0)
     sink.received(source.data_to_send(), 0.0)
@@ -74,13 +73,13 @@ def joined(plane: Plane = FRACTIONS) -> tuple[WebSocketSource, WebSocketSink]:
 
 @pytest.mark.parametrize("piece", [None, 1, 7])
 def test_a_browsers_dialogue_is_led_again_byte_for_byte(piece: int | None) -> None:
-    sink = WebSocketSink(Shown(SCREEN, rate_hz=2, promise="p"))
+    sink = WebSocketSink(StreamFacts(SCREEN, rate_hz=2, promise="p"))
     assert replay("websocket_chromium", sink, piece=piece) == 6
     assert sink.ended
 
 
 def test_a_page_from_elsewhere_is_refused_in_http() -> None:
-    sink = WebSocketSink(Shown(SCREEN))
+    sink = WebSocketSink(StreamFacts(SCREEN))
     assert replay("websocket_chromium_elsewhere", sink) == 1
     assert sink.ended
     sink.show(_sample(1.0, 2.0, 3.0), 0.0)
@@ -110,7 +109,7 @@ def test_a_page_from_elsewhere_is_refused_in_http() -> None:
 )
 def test_pages_of_this_machine_and_listed_ones_may_read(origins: list[str], may: bool) -> None:
     assert may_read(origins, ("https://listed.example",)) is may
-    sink = WebSocketSink(Shown(SCREEN, origins=("https://listed.example",)))
+    sink = WebSocketSink(StreamFacts(SCREEN, origins=("https://listed.example",)))
     head = request()[:-2] + b"".join(f"Origin: {origin}\r\n".encode() for origin in origins) + b"\r\n"
     sink.received(head, 0.0)
     assert sink.data_to_send().startswith(b"HTTP/1.1 101 " if may else b"HTTP/1.1 403 ")
@@ -118,7 +117,7 @@ def test_pages_of_this_machine_and_listed_ones_may_read(origins: list[str], may:
 
 
 def test_nothing_is_shown_before_the_handshake() -> None:
-    sink = WebSocketSink(Shown(SCREEN))
+    sink = WebSocketSink(StreamFacts(SCREEN))
     sink.connected(0.0)
     sink.show(_sample(1.0, 2.0, 3.0), 0.0)
     sink.silence(0.0)
@@ -129,7 +128,7 @@ def test_nothing_is_shown_before_the_handshake() -> None:
 
 
 def test_a_plain_web_request_is_answered_in_http_and_closed() -> None:
-    sink = WebSocketSink(Shown(SCREEN))
+    sink = WebSocketSink(StreamFacts(SCREEN))
     sink.received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0.0)
     assert sink.data_to_send().startswith(b"HTTP/1.1 426 ")
     assert sink.ended
@@ -138,12 +137,12 @@ def test_a_plain_web_request_is_answered_in_http_and_closed() -> None:
 @pytest.mark.parametrize("head", [b"\x16\x03\x01secret\r\n\r\n", b"x" * 20_000, b"GET / HTTP/1.1\r\nsecret\r\n\r\n"])
 def test_what_is_no_web_request_is_refused_and_not_quoted(head: bytes) -> None:
     with pytest.raises(WireError) as refused:
-        WebSocketSink(Shown(SCREEN)).received(head, 0.0)
+        WebSocketSink(StreamFacts(SCREEN)).received(head, 0.0)
     assert "secret" not in str(refused.value)
 
 
 def test_compression_is_not_agreed_to() -> None:
-    sink = WebSocketSink(Shown(SCREEN))
+    sink = WebSocketSink(StreamFacts(SCREEN))
     sink.received(request(**{"Sec-WebSocket-Extensions": "permessage-deflate"}), 0.0)
     assert b"permessage-deflate" not in sink.data_to_send()
 
@@ -171,7 +170,7 @@ def test_an_app_that_does_not_answer_pings_is_dropped() -> None:
 
 
 def test_an_app_that_never_shakes_hands_is_dropped() -> None:
-    sink = WebSocketSink(Shown(SCREEN))
+    sink = WebSocketSink(StreamFacts(SCREEN))
     sink.connected(100.0)
     sink.tick(109.0)
     assert not sink.ended
@@ -236,7 +235,7 @@ def test_a_source_reads_what_a_sink_writes_and_answers_its_pings() -> None:
 
 
 def test_a_headset_runtime_may_push_yaw_and_pitch_in_pieces() -> None:
-    source, _ = joined(Plane(headset(100, 90)))
+    source, _ = joined(ViewingPlane(headset(100, 90)))
     parts = (b'\x01\x0a{"t": 1, "', b"\x89\x02hi", b"\x80\x14" + b'yaw": 5, "pitch": 2}')
     found = [sample for part in parts for sample in source.received(part, 0.0)]
     assert [(sample.t, sample.x, sample.y) for sample in found] == [(1.0, 5.0, -2.0)]
@@ -280,7 +279,7 @@ def test_however_bytes_are_cut_the_dialogue_is_the_same(data: st.DataObject) -> 
     assert [(sample.t, sample.x, sample.y) for sample in found] == [
         (i, x / 4, y / 4) for i, (x, y) in enumerate(points)
     ]
-    whole, cut = WebSocketSink(Shown(SCREEN)), WebSocketSink(Shown(SCREEN))
+    whole, cut = WebSocketSink(StreamFacts(SCREEN)), WebSocketSink(StreamFacts(SCREEN))
     said = request() + frame(9, b"one") + frame(1, b"text") + frame(9, b"two") + frame(8, b"")
     whole.received(said, 0.0)
     for piece in _cut(data, said):
@@ -300,7 +299,7 @@ def _cut(data: st.DataObject, stream: bytes) -> Iterator[bytes]:
 @given(st.binary(max_size=100), st.sampled_from([b"", b"\x81\x10", b"\x81\x7e\x00\x40", b"\x01\x02{}"]))
 def test_any_bytes_are_read_or_refused(stream: bytes, start: bytes) -> None:
     source, sink = joined()
-    for receiver in (source, sink, WebSocketSink(Shown(SCREEN))):
+    for receiver in (source, sink, WebSocketSink(StreamFacts(SCREEN))):
         try:
             found = receiver.received(start + stream, 0.0)
         except WireError:

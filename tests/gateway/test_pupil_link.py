@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols.pupil import PupilSource
 from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.telemetry import Meters, log_to
 from tests.gateway.loopback import SCREEN
 
 for _package in ("zmq", "msgspec"):
@@ -25,7 +24,7 @@ def test_a_link_that_is_cancelled_while_gaze_pours_in_ends() -> None:
     import msgspec
     import zmq
 
-    from gazeveil.gateway.messages import PupilLink
+    from gazeveil.gateway.message_transports import PupilLink
 
     gaze = msgspec.msgpack.encode({"norm_pos": [0.5, 0.5], "confidence": 1.0, "timestamp": 1.0})
 
@@ -81,10 +80,10 @@ def test_an_outlet_leads_the_conversation_that_psychopys_plugin_expects() -> Non
     import zmq
     import zmq.asyncio
 
-    from gazeveil.gateway.messages import PupilOutlet
+    from gazeveil.gateway.message_transports import PupilOutlet
 
     async def run() -> None:
-        shown = Shown(SCREEN, name="psychopy", shown_as="psychopy_iohub_surface", blank_pupils=True)
+        shown = StreamFacts(SCREEN, name="psychopy", shown_as="psychopy_iohub_surface", blank_pupils=True)
         outlet = PupilOutlet(PROTOCOLS["pupil"], shown, Meters(), log_to(io.StringIO()))
         await outlet.listen("127.0.0.1", 0)
         with zmq.asyncio.Context() as context, context.socket(zmq.REQ) as requests, context.socket(zmq.SUB) as data:

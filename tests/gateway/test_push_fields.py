@@ -14,18 +14,15 @@ import pytest
 
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import FileFormatError, WireError
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocol import Gate, Shown
-from gazeveil.gateway.protocols._carrying import MOST_BYTES, PATIENCE_S
-from gazeveil.gateway.protocols._push_refusals import PushRefused
-from gazeveil.gateway.protocols._pushed_samples import WATCHED_S
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.protocol import Gate, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource
 from gazeveil.gateway.protocols.pupil import PupilSink
+from gazeveil.gateway.protocols.pushed_gaze import MOST_BYTES, PATIENCE_S, WATCHED_S, PushRefused
 from gazeveil.gateway.protocols.pushlines import SILENT_S, PushLinesSource
 from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.geometry import headset
 from tests.gateway.loopback import SCREEN
 
@@ -40,7 +37,7 @@ WEBGAZER = Fields(t="", unit="px", time="arrival")
 class Sender:
     """Sends lines; time is what the test says."""
 
-    def __init__(self, fields: Fields, plane: Plane = SCREEN) -> None:
+    def __init__(self, fields: Fields, plane: ViewingPlane = SCREEN) -> None:
         self.source = PushLinesSource(plane, Gate(TOKEN), fields)
         self.now = 100.0
         self.source.connected(self.now)
@@ -75,7 +72,7 @@ def points(found: list[RawSample]) -> set[tuple[float, float]]:
         (Fields(time="us"), SCREEN, lambda s: {"t": int(s * 1e6), "x": 0.5, "y": 0.5}, (960.0, 540.0)),
         (
             Fields(x="yaw", y="pitch", unit="deg", up=True),
-            Plane(headset(100, 90)),
+            ViewingPlane(headset(100, 90)),
             lambda s: {"t": s, "yaw": 25, "pitch": 10},
             (25.0, -10.0),
         ),
@@ -88,7 +85,7 @@ def points(found: list[RawSample]) -> set[tuple[float, float]]:
     ],
 )
 def test_a_sender_speaks_as_the_policy_says(
-    fields: Fields, plane: Plane, made: Any, point: tuple[float, float]
+    fields: Fields, plane: ViewingPlane, made: Any, point: tuple[float, float]
 ) -> None:
     sender = Sender(fields, plane)
     found = sender.send(made)
@@ -292,7 +289,7 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
         path.write_text(text.replace("jsonlines", protocol) + 'shown_as = "pupil_capture"\n')
         (app,) = read_policy(path).apps
         assert app.shown_as == "pupil_capture"
-    shown = Shown(SCREEN, name="game", shown_as="pupil_capture")
+    shown = StreamFacts(SCREEN, name="game", shown_as="pupil_capture")
     assert LslSink(shown).description.name == "pupil_capture"
     assert LslSink(shown).description.source_id == "gazeveil:game"
     messages = PupilSink(shown).show(_sample(1.0, 960.0, 540.0), 0.0)

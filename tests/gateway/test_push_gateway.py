@@ -18,7 +18,7 @@ import pytest
 
 from gazeveil.cli.doctor import Finding, _policy
 from gazeveil.errors import FileFormatError, InputError, PrivacyError, UnknownName
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.serve import Gateway
 from tests.gateway.test_gateway_serve import is_gaze, lines_of, policy_text, running
 from tests.ports import free_port

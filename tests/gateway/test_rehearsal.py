@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.gateway import _rehearsal, veiling
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway import veiling
+from gazeveil.gateway.hub import hub
+from gazeveil.gateway.policy.settings import read_policy
 
 POLICY = """
 version = 1
@@ -40,11 +41,11 @@ def test_an_app_that_may_get_fixations_has_found_some_before_gaze_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[object] = []
-    monkeypatch.setattr(_rehearsal, "feed_of", lambda *given, **more: _Watched(veiling.feed_of(*given, **more), found))
-    _rehearsal._fixate.cache_clear()
+    monkeypatch.setattr(hub, "feed_of", lambda *given, **more: _Watched(veiling.feed_of(*given, **more), found))
+    hub._fixate.cache_clear()
     (tmp_path / "policy.toml").write_text(POLICY)
-    _rehearsal.rehearse(read_policy(tmp_path / "policy.toml"))
-    _rehearsal._fixate.cache_clear()
+    hub.rehearse(read_policy(tmp_path / "policy.toml"))
+    hub._fixate.cache_clear()
     assert found, "the detector was not run as far as a whole fixation"
 
 
@@ -59,6 +60,6 @@ class _Watched:
 def test_a_knob_is_turned_before_gaze_comes(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY)
     policy = read_policy(tmp_path / "policy.toml")
-    _rehearsal._change.cache_clear()
-    _rehearsal.rehearse(policy)
-    assert _rehearsal._change.cache_info().misses == 1
+    hub._change.cache_clear()
+    hub.rehearse(policy)
+    assert hub._change.cache_info().misses == 1

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gazeveil.gateway import scenes
-from gazeveil.gateway._scene_program import HEAD, packed
+from gazeveil.gateway import scene_watcher
+from gazeveil.gateway.scene_program import HEAD, packed_message
 from gazeveil.gateway.serve import Gateway
 from tests.gateway.test_gateway_serve import running
 from tests.ports import free_port
@@ -82,7 +82,7 @@ async def until(gateway: Gateway, radius: float, **other: Any) -> dict[str, Any]
 def test_a_video_sets_the_radius_and_a_killed_process_leaves_the_larger_and_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scenes, "_FIRST_PAUSE_S", 0.3)
+    monkeypatch.setattr(scene_watcher, "_FIRST_PAUSE_S", 0.3)
     film(tmp_path / "film.mp4", side=40)
 
     async def run() -> None:
@@ -100,7 +100,7 @@ def test_a_video_sets_the_radius_and_a_killed_process_leaves_the_larger_and_is_r
             own = os.getpriority(os.PRIO_PROCESS, 0)
             assert os.getpriority(os.PRIO_PROCESS, first) > own or own == LEAST_PRIORITY
             os.kill(first, signal.SIGKILL)
-            assert (await until(gateway, 182.0, lost=scenes.ENDED))["applied"]["why"] == scenes.ENDED
+            assert (await until(gateway, 182.0, lost=scene_watcher.ENDED))["applied"]["why"] == scene_watcher.ENDED
             await until(gateway, 182.0, lost="")
             second = gateway.watcher("desk").pid
             assert second not in (first, None)
@@ -206,7 +206,7 @@ def test_nobody_pushes_over_a_scene_that_is_watched_and_a_source_that_is_missing
     asyncio.run(run())
 
 
-PROGRAM = (sys.executable, "-m", "gazeveil.gateway._scene_program")
+PROGRAM = (sys.executable, "-m", "gazeveil.gateway.scene_program")
 TASK = {
     "source": "push", "loop": True, "finder": "image", "weights": None, "area": [0, 0, 1, 1], "updates_hz": 8,
     "width": 1920, "height": 1080,
@@ -219,7 +219,7 @@ def answering(*command: str, **task: Any) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(packed({**TASK, **task}))
+        process.stdin.write(packed_message({**TASK, **task}))
         process.stdin.flush()
         assert len(process.stdout.read(HEAD.size)) == HEAD.size
         yield process
@@ -259,6 +259,6 @@ GOOD: dict[str, Any] = {
     ],
 )
 def test_what_a_process_says_is_checked(wrong: dict[str, Any]) -> None:
-    assert scenes._reading(GOOD).small == 1.0
+    assert scene_watcher._reading(GOOD).small == 1.0
     with pytest.raises((ValueError, TypeError, AttributeError)):
-        scenes._reading({**GOOD, **wrong})
+        scene_watcher._reading({**GOOD, **wrong})

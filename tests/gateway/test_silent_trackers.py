@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gazeveil.gateway._hub_desk import LONGEST_FILL_S
+from gazeveil.gateway.hub.stream_clock import StreamClock
+from gazeveil.gateway.hub.tracker_stream import LONGEST_FILL_S
 from gazeveil.gateway.sample import RawSample, VeiledSample
-from gazeveil.gateway.stream_clock import StreamClock
 from gazeveil.privacy.ledger import Ledger
 from tests.gateway.hub_bench import Bench, app, budget, policy
 

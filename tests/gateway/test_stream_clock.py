@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gazeveil.gateway.stream_clock import CREDIT_S, DRIFT, SLACK_S, StreamClock
+from gazeveil.gateway.hub.stream_clock import CREDIT_S, DRIFT, SLACK_S, StreamClock
 
 MOMENTS = st.lists(
     st.tuples(

@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.gateway import trackers_here
+from gazeveil.gateway import machine_checks
 from gazeveil.gateway.bridge import BRIDGES
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.machine_checks import SERVERS, USB_VENDORS, USB_WORDS, FoundTracker
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.gateway.trackers_here import SERVERS, USB_VENDORS, USB_WORDS, Here
 
 UDP = "  sl  local_address rem_address   st\n  12: 0100007F:115C 00000000:0000 07 0\n"
 
 
 @pytest.fixture(autouse=True)
 def _only_what_a_test_puts_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trackers_here, "_lsl", lambda: iter(()))
-    monkeypatch.setattr(trackers_here, "_listens", lambda port: False)
+    monkeypatch.setattr(machine_checks, "_lsl", lambda: iter(()))
+    monkeypatch.setattr(machine_checks, "_listens", lambda port: False)
 
 
-def found(folder: Path, by: str) -> list[Here]:
-    return [one for one in trackers_here.trackers_here(folder / "usb", folder / "udp") if one.by == by]
+def found(folder: Path, by: str) -> list[FoundTracker]:
+    return [one for one in machine_checks.find_trackers(folder / "usb", folder / "udp") if one.by == by]
 
 
 def plug(folder: Path, name: str, **files: str) -> None:
@@ -69,7 +69,7 @@ def test_a_package_that_is_missing_is_told_and_one_that_is_there_is_found(
 
 
 def test_programs_of_trackers_are_found_at_their_ports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trackers_here, "_listens", lambda port: port in (4242, 50020))
+    monkeypatch.setattr(machine_checks, "_listens", lambda port: port in (4242, 50020))
     (tmp_path / "udp").write_text(UDP)
     assert [one.source for one in found(tmp_path, "port")] == ["opengaze", "pupil", "smi"]
     (tmp_path / "udp").write_text(UDP.replace("115C", "115D"))
@@ -80,15 +80,15 @@ def test_a_port_is_tried_by_a_connection(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.undo()
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert trackers_here._listens(port)
-    assert not trackers_here._listens(port)
+        assert machine_checks._listens(port)
+    assert not machine_checks._listens(port)
 
 
 def test_every_source_that_is_named_exists_and_its_part_of_a_policy_can_be_read(tmp_path: Path) -> None:
     named = {*SERVERS, *(one for known in (*USB_VENDORS.values(), *USB_WORDS.values()) for one in known), "lsl"}
     assert named <= {*PROTOCOLS.names(), *BRIDGES.names()}
     for source in sorted(named | set(BRIDGES.names())):
-        text = trackers_here._here("it", "usb", source).policy
+        text = machine_checks._found_tracker("it", "usb", source).policy
         app = '[[app]]\nname = "game"\ntracker = "desk"\nprotocol = "jsonlines"\nveil = { preset = "mpmu" }\n'
         (tmp_path / "policy.toml").write_text(f"version = 1\n{text}{app}")
         [tracker] = read_policy(tmp_path / "policy.toml").trackers
@@ -99,8 +99,8 @@ def test_the_doctor_says_what_to_type(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plug(tmp_path, "1-1", idVendor="2104", idProduct="0313", product="Tobii Eye Tracker 5")
-    here = trackers_here.trackers_here(tmp_path / "usb", tmp_path / "udp")
-    monkeypatch.setattr("gazeveil.gateway.trackers_here.trackers_here", lambda: here)
+    here = machine_checks.find_trackers(tmp_path / "usb", tmp_path / "udp")
+    monkeypatch.setattr("gazeveil.gateway.machine_checks.find_trackers", lambda: here)
     assert run(["doctor", "--json"]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
     assert [one["source"] for one in told["trackers"] if one["by"] == "usb"] == ["tobii", "tobii-stream"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gazeveil.gateway.bridge import BRIDGES
-from gazeveil.gateway.policy import REPLAY, SIMULATE
+from gazeveil.gateway.policy.settings import REPLAY, SIMULATE
 from gazeveil.gateway.protocol import PROTOCOLS
 from tests.taps.world import BRIDGE, EVERY, SENDERS
 

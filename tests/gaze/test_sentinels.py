@@ -18,7 +18,7 @@ from gazeveil.gaze.quality import Quality, qualities
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Recording
 from gazeveil.gaze.validity import Sentinel, is_known, parse_sentinel
-from gazeveil.release.source import GazeFiles
+from gazeveil.release.data import GazeFiles
 
 DESK = screen(1920, 1080)
 

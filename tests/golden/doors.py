@@ -22,8 +22,7 @@ from gazeveil import (
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.cli.main import run
 from gazeveil.gateway import sample
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, Gate
 from gazeveil.gateway.veiling import LiveVeil, mechanism_of
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.gaze.formats.base import FORMATS

@@ -21,8 +21,8 @@ from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+from gazeveil.release.study_toml import write_study
 
 PLANE = screen(800, 600, 400, 300, 600)
 RATE = 50.0

@@ -27,8 +27,8 @@ from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.geometry import Geometry
 from gazeveil.privacy.statement import statement
-from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Stimulus, Study
+from gazeveil.release.study_toml import write_study
 
 DESK = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick
 FARTHER = screen(800, 600, 80, 60, 613)

@@ -17,7 +17,7 @@ from gazeveil import Corpus, Geometry, Recording, screen, write_corpus
 from gazeveil.errors import PrivacyError
 from gazeveil.gaze import schema
 from gazeveil.gaze.recording import Key
-from gazeveil.release.binding import BoundCorpus, bind
+from gazeveil.release.data import BoundCorpus, bind
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 
 DESK = screen(1600, 1200, 400, 300, 600)

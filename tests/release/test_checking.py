@@ -16,9 +16,8 @@ import pytest
 from gazeveil import Corpus, Eye, Recording, screen, write_corpus
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.errors import FileFormatError
-from gazeveil.release.binding import bind
-from gazeveil.release.checking import KINDS, NOT_TO_PUBLISH, check, private_report
-from gazeveil.release.checking_files import write_findings
+from gazeveil.release.check import KINDS, NOT_TO_PUBLISH, check, private_report, write_findings
+from gazeveil.release.data import bind
 from gazeveil.release.record import private_report_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 

@@ -19,11 +19,9 @@ import yaml
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.release import sources
-from gazeveil.release.evidence import evidence
-from gazeveil.release.methods import methods, paragraph
+from gazeveil.release import documents
+from gazeveil.release.documents import evidence_page, methods_paragraph, methods_text, registry_entry
 from gazeveil.release.plan import PRODUCTS, Measurement
-from gazeveil.release.registry_entry import registry_entry
 from gazeveil.release.release import Release
 from gazeveil.release.study import Custody, Participants
 from tests.release.conftest import Charged
@@ -52,7 +50,7 @@ def faults(entry: Any) -> list[str]:
 
 
 def test_the_paragraph_for_a_paper_holds_all_numbers(charged: Charged) -> None:
-    text = paragraph(charged.release, ABOUT)
+    text = methods_paragraph(charged.release, ABOUT)
     for said in (
         "ε = 1.5 and δ = 0.00001",
         "everything that one participant contributed (replace-one)",
@@ -69,20 +67,20 @@ def test_the_paragraph_for_a_paper_holds_all_numbers(charged: Charged) -> None:
 
 
 def test_only_facts_from_the_data_make_the_paragraph_conditional(charged: Charged) -> None:
-    assert "conditional on them" in paragraph(charged.release, ABOUT)
-    assert "conditional" not in paragraph(declared(charged.release), ABOUT)
+    assert "conditional on them" in methods_paragraph(charged.release, ABOUT)
+    assert "conditional" not in methods_paragraph(declared(charged.release), ABOUT)
 
 
 def test_what_the_paragraph_cites_is_in_the_bibliography(charged: Charged) -> None:
-    text = methods(charged.release, ABOUT)
+    text = methods_text(charged.release, ABOUT)
     cited = set(re.findall(r"\[@([a-z0-9]+)\]", text)) - {"key"}
     given = set(re.findall(r"@[a-z]+\{([a-z0-9]+),", text))
     assert {"gazeveil", "dwork2014", "balle2018"} <= cited <= given
 
 
 def test_every_source_is_an_entry_with_author_title_and_year() -> None:
-    for key in sources.known():
-        entry = sources.bibtex([key])
+    for key in documents.known_sources():
+        entry = documents.bibtex([key])
         body = entry[entry.index("{" + key + ",") :]
         assert body.count("{") == body.count("}")
         assert all(re.search(rf"\b{field}\s+= ", body) for field in ("author", "title", "year")), key
@@ -101,7 +99,7 @@ class Page(HTMLParser):
 
 
 def test_the_evidence_stands_by_itself_and_names_what_it_rests_on(charged: Charged) -> None:
-    text = evidence(charged.release, ABOUT)
+    text = evidence_page(charged.release, ABOUT)
     page = Page(text)
     assert "script" not in page.tags
     assert page.addresses == []
@@ -121,18 +119,18 @@ def test_the_evidence_stands_by_itself_and_names_what_it_rests_on(charged: Charg
 
 def test_what_nobody_answered_about_the_raw_data_is_marked(charged: Charged) -> None:
     blank = '<strong class="missing">Not stated</strong>'
-    assert evidence(charged.release, ABOUT).count(blank) == 4
+    assert evidence_page(charged.release, ABOUT).count(blank) == 4
     held = declared(
         charged.release, custody=Custody(holder="Lab <7>", place="a locked disk", access="two participants")
     )
-    text = evidence(held, ABOUT)
+    text = evidence_page(held, ABOUT)
     assert text.count(blank) == 1
     assert "Lab &lt;7&gt;" in text
 
 
 def test_evidence_of_seeded_noise_says_that_nothing_is_private(charged: Charged) -> None:
     lost = kept_promise(charged.release.guarantee, NoiseSource.seeded(1))
-    text = evidence(replace(charged.release, guarantee=lost), ABOUT)
+    text = evidence_page(replace(charged.release, guarantee=lost), ABOUT)
     assert '<strong class="missing">The noise came from a seed' in text
     assert "no proven guarantee" in text.lower()
 
@@ -184,6 +182,10 @@ def test_what_is_not_proven_is_not_entered(charged: Charged) -> None:
 
 def test_a_secret_number_of_participants_is_in_no_document(charged: Charged) -> None:
     secret = declared(charged.release, participants=Participants(secret=True))
-    for text in (paragraph(secret, ABOUT), evidence(secret, ABOUT), json.dumps(registry_entry(secret, ABOUT))):
+    for text in (
+        methods_paragraph(secret, ABOUT),
+        evidence_page(secret, ABOUT),
+        json.dumps(registry_entry(secret, ABOUT)),
+    ):
         assert "articipants: secret" in text
         assert "articipants: 25" not in text

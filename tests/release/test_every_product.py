@@ -17,7 +17,7 @@ from gazeveil import Corpus
 from gazeveil.errors import GazeveilError
 from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit.subject import SUBJECTS
-from gazeveil.release import sources
+from gazeveil.release import documents
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.release import Release
 from gazeveil.release.verify import verify
@@ -74,7 +74,7 @@ def test_the_documents_of_each_product_are_complete(product: tuple[Release, Path
     method = release.measurement.method()
     find_subjects()
     assert method.audit in SUBJECTS.names()
-    assert set(method.sources) <= set(sources.known())
+    assert set(method.sources) <= set(documents.known_sources())
     text = (folder / "methods.md").read_text()
     assert set(re.findall(r"\[@([a-z0-9]+)\]", text)) - {"key"} <= set(re.findall(r"@[a-z]+\{([a-z0-9]+),", text))
     assert method.sentence in text

@@ -26,11 +26,11 @@ from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus, write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.release.feature_facts import settings_for, settings_of
-from gazeveil.release.manifest import write_study
+from gazeveil.release.feature_settings import settings_for, settings_of
 from gazeveil.release.plan import Plan
 from gazeveil.release.release import Release
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+from gazeveil.release.study_toml import write_study
 from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
 from tests.release import hostile
 

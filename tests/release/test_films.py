@@ -14,8 +14,8 @@ from gazeveil import screen
 from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.release.manifest import read_study, write_study
 from gazeveil.release.study import Participants, Stimulus, Study
+from gazeveil.release.study_toml import read_study, write_study
 from tests.gaze.test_video import film
 
 SCREEN = screen(800, 600, 80, 60, 573)

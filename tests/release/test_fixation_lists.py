@@ -25,11 +25,10 @@ from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, GazeveilError, OptionError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.noise import NoiseSource
-from gazeveil.release.checking import check
-from gazeveil.release.fixations import TAKEN
-from gazeveil.release.plan import PRODUCTS
-from gazeveil.release.proposing import propose
+from gazeveil.release.check import check
+from gazeveil.release.plan import PRODUCTS, TAKEN
 from gazeveil.release.study import Recordings
+from gazeveil.release.study_proposal import propose
 from tests.release import hostile
 from tests.release.hostile import PLANE, a_list
 

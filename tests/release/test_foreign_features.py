@@ -20,7 +20,7 @@ from gazeveil.features.external_tables import ForeignFeatures, frame_at, is_fore
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series_release import ParticipantRelease, participant_mechanism
 from gazeveil.noise import NoiseSource
-from gazeveil.release.feature_facts import settings_for
+from gazeveil.release.feature_settings import settings_for
 
 COLUMNS = ("Fix Dur Mean (ms)", "SaccAmp_median", "start")
 PEOPLE = [f"S_{number:04d}" for number in range(1, 9)]

@@ -17,11 +17,10 @@ from gazeveil import Corpus, Recording, screen
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.release.heatmap_files import arrays_of, table_of
-from gazeveil.release.plots import _outlines, parts_picture
-from gazeveil.release.release import Release
-from gazeveil.release.shares import Shares
+from gazeveil.release.map_files import arrays_of, table_of
+from gazeveil.release.release import Release, Shares
 from gazeveil.release.verify import verify
+from gazeveil.release.visual_report import _outlines, parts_picture
 from tests.releasing import released
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -142,7 +141,7 @@ def test_a_statement_that_says_more_of_the_map_is_data_is_found(tmp_path: Path) 
 def test_a_release_without_pictures_is_whole_and_can_be_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gazeveil.release.plots.available", lambda: False)
+    monkeypatch.setattr("gazeveil.release.visual_report.available", lambda: False)
     folder = a_release().save(tmp_path / "map")
     assert not (folder / "heatmap.parts.png").exists()
     assert "data:image/png" not in (folder / "statement.html").read_text()

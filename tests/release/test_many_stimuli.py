@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 from gazeveil import Corpus, NoiseSource, PrivateHeatmaps, Recording, screen, verify
-from gazeveil.release.products import heatmaps
+from gazeveil.release.products import maps
 from tests.releasing import released
 
 DESK = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick
@@ -20,7 +20,7 @@ DESK = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quic
 def test_many_maps_are_written_without_axes_and_summed_up_in_few_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heatmaps, "MOST_DRAWN", 39)
+    monkeypatch.setattr(maps, "MOST_DRAWN", 39)
     t = np.arange(5) / 60
     seen = [Recording(t, 90 * t + 100, 80 + t, DESK, "p1", f"{number:02d}.png") for number in range(40)]
     mechanism = PrivateHeatmaps(epsilon=1, cell_deg=2, blur_deg=2)

@@ -26,9 +26,8 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.release.fixations import TAKEN
-from gazeveil.release.manifest import write_study
-from gazeveil.release.plan import PRODUCTS, Measurement
+from gazeveil.release.plan import PRODUCTS, TAKEN, Measurement
+from gazeveil.release.study_toml import write_study
 from tests.release import hostile
 
 SERIES = ["features", "release", "gaze", "--epsilon", "1", "--anyway"]

@@ -20,8 +20,8 @@ from gazeveil.features.settings import extract_one
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Part
 from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
-from gazeveil.release.conforming import UNREADABLE
-from gazeveil.release.products.heatmap import HeatmapMeasurement
+from gazeveil.release.data import UNREADABLE
+from gazeveil.release.products.maps import HeatmapMeasurement
 from tests.test_front_door import SETTINGS, plans, recording, study
 
 PLANS = ("heatmap", "aoi", "group", "own", "veil")

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread, imsave
 
 from gazeveil import screen
-from gazeveil.release.plots import MapPictures, bare_picture, map_picture
+from gazeveil.release.visual_report import MapPictures, bare_picture, map_picture
 
 
 @pytest.mark.parametrize("shape", [(26, 44), (1, 1), (3, 500), (40, 7)])

@@ -13,9 +13,9 @@ import pytest
 
 from gazeveil import Corpus, Geometry, Recording, screen, write_corpus
 from gazeveil.errors import InputError, OptionError
-from gazeveil.release.manifest import write_study
-from gazeveil.release.proposing import Beside, delta_for, nominal_rate, propose
 from gazeveil.release.study import Budget, Study
+from gazeveil.release.study_proposal import KnownFacts, delta_for, nominal_rate, propose
+from gazeveil.release.study_toml import write_study
 
 DESK = screen(1600, 1200, 400, 300, 600)
 
@@ -94,14 +94,14 @@ def test_participants_can_be_a_number_or_a_secret_and_then_no_name_is_in_the_fil
     assert secret.participants.number is None
     assert secret.participants.secret
     with pytest.raises(OptionError, match="roster"):
-        propose(corpus, who="number", beside=Beside(groups={"bob": "x"}))
+        propose(corpus, who="number", beside=KnownFacts(groups={"bob": "x"}))
 
 
 def test_pictures_areas_groups_and_account_come_from_beside(tmp_path: Path) -> None:
     for name in ("a.png", "b.jpg", "c.JSON", "a.json", "b.png.json", "secret.png"):
         (tmp_path / name).write_text(name)
     corpus = Corpus.of([gaze("ann", name) for name in ("a", "b.jpg", "c", "../" + tmp_path.name + "/secret", "")])
-    beside = Beside(
+    beside = KnownFacts(
         pictures=tmp_path, areas=tmp_path, groups={"ann": "x", "nobody": "y"}, budget=Budget(ledger="l", account="s")
     )
     (tmp_path / "sub").mkdir()
@@ -118,7 +118,7 @@ def test_pictures_areas_groups_and_account_come_from_beside(tmp_path: Path) -> N
     assert study.recordings.groups == {"ann": "x"}
     write_study(study, tmp_path / "study.toml", remarks=remarks)
     assert Study.open(tmp_path / "study.toml") == study
-    outside = propose(corpus, beside=Beside(pictures=tmp_path / "sub"))[0]
+    outside = propose(corpus, beside=KnownFacts(pictures=tmp_path / "sub"))[0]
     assert all(stimulus.picture is None for stimulus in outside.stimuli)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gazeveil import Geometry, headset, normalised, screen
 from gazeveil.errors import FileFormatError, InputError, OutputError
-from gazeveil.release.manifest import read_study, with_whole_paths, write_study
 from gazeveil.release.study import Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
+from gazeveil.release.study_toml import read_study, with_whole_paths, write_study
 
 DESK = screen(1600, 1200, 400, 300, 600)
 ODD = ['"', "\\", "'", '"""', "ü", "u\u0308", "眼", "👁", "#", "]", "a = b", "~", "p 1", "=", "\\n", "0"]

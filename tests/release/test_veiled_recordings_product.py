@@ -23,8 +23,8 @@ from gazeveil.gaze.formats.base import Chunk, ReadOptions
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Eye
 from gazeveil.release import plan as path_of_a_release
+from gazeveil.release.data import GazeFiles
 from gazeveil.release.record import private_report_of
-from gazeveil.release.source import GazeFiles
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.release.verify import verify
 from gazeveil.samples import recordings as veiling

@@ -12,8 +12,8 @@ from PIL import Image
 
 from gazeveil import screen
 from gazeveil.errors import InputError, MissingExtra, OptionError, OutputError
-from gazeveil.release.study_files import file_name
-from gazeveil.release.video import BAR, WIDTH, Frames, write_mp4, write_videos
+from gazeveil.release.map_files import BAR, WIDTH, Frames, write_mp4, write_videos
+from gazeveil.release.study import file_name
 
 PLANE = screen(800, 600)
 

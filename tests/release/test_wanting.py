@@ -28,7 +28,8 @@ from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.privacy.protection import MOST_ADVISED
-from gazeveil.release.calibrated import (
+from gazeveil.release.feature_settings import settings_of
+from gazeveil.release.forecast import (
     HEATMAP,
     HEATMAP_WITH_PICTURE,
     HEATMAPS,
@@ -37,12 +38,11 @@ from gazeveil.release.calibrated import (
     PURE_HEATMAP_WITH_PICTURE,
     Curve,
 )
-from gazeveil.release.feature_facts import settings_of
 from gazeveil.release.plan import Plan
-from gazeveil.release.products._common import least
-from gazeveil.release.products.heatmap import heatmap_forecast
+from gazeveil.release.product_base import least
+from gazeveil.release.products.maps import heatmap_forecast
+from gazeveil.release.sample_size import advice, enough
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
-from gazeveil.release.wanting import advice, enough
 from gazeveil.samples.recipes import PRESETS
 from gazeveil.samples.recordings import VeiledRecordings
 

@@ -10,7 +10,7 @@ import pytest
 
 from gazeveil import Participants, PrivateHeatmap, Stimulus, Study, screen
 from gazeveil.errors import InputError
-from gazeveil.release.withdrawing import withdraw
+from gazeveil.release.study_toml import withdraw
 
 REST = """
 [recordings]

@@ -15,7 +15,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, guarantee_from_dict
 from gazeveil.privacy.protection import WindowOfGaze
 from gazeveil.privacy.statement import neighbours_in_words
-from gazeveil.release.words import formal
+from gazeveil.release.release import formal_guarantee
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import Sphere
@@ -96,7 +96,7 @@ def test_the_guarantee_says_unit_and_neighbours_of_both() -> None:
     assert guarantee_from_dict(promise.to_dict()) == promise
     assert "gaze and head pointed during any 0.5 s" in promise.in_words()
     assert "5 degrees for gaze and 10 degrees for the head at each sample" in neighbours_in_words(promise)
-    assert "10 deg for the head" in formal(promise)
+    assert "10 deg for the head" in formal_guarantee(promise)
     assert eval(repr(promise)) == promise
     assert promise != GazeStreamDP(3, "0.5", 5, "deg")
 

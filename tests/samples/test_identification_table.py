@@ -16,7 +16,7 @@ from gazeveil import Corpus, NoiseSource
 from gazeveil.cli.main import run
 from gazeveil.cli.policy import EXAMPLE, in_words
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.release.record import NAME
 from gazeveil.release.verify import verify
 from gazeveil.samples.identification import (

@@ -9,7 +9,7 @@ import contextlib
 import json
 from dataclasses import dataclass, field
 
-from gazeveil.gateway.protocols._dotnet import packed
+from gazeveil.gateway.protocols.gazepointer import packed
 from gazeveil.gateway.protocols.opengaze import _CONSTANTS, _FIELDS
 from tests.gateway.neon_phone import asking_for
 from tests.taps.raw import Canaries, Points

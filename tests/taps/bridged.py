@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from gazeveil.gateway.bridge import BRIDGES
-from gazeveil.gateway.bridging import Carrier, sender_in
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.forwarding import Forwarder, sender_in
+from gazeveil.gateway.policy.settings import read_policy
+from gazeveil.gateway.protocol import ViewingPlane
+from gazeveil.gateway.telemetry import log_to
 from gazeveil.geometry import Unit
 from tests.gateway import bridge_fakes
 from tests.taps.raw import SCREEN, Canaries, monotonic
@@ -38,9 +38,9 @@ class Bridged(Tracker):
         self._patch.setattr(bridge_fakes, "CANARY", self.number("everything"))
         self._rig = bridge_fakes.RIGS[names[seed % len(names)]](self._patch, Path(self._devices.name))
         if self._rig.kind.unit == "deg":
-            self._rig.plane = Plane(SCREEN.in_unit(Unit.DEGREE))
+            self._rig.plane = ViewingPlane(SCREEN.in_unit(Unit.DEGREE))
         self._thread: threading.Thread | None = None
-        self._carrier: Carrier | None = None
+        self._carrier: Forwarder | None = None
 
     @property
     def fields(self) -> str:
@@ -78,5 +78,5 @@ class Bridged(Tracker):
         folder = self.token_file.parent
         tracker = sender_in(read_policy(folder / "policy.toml"), self._rig.kind, self.protocol)
         with (folder / "bridge.log").open("w") as log:
-            self._carrier = Carrier(self._rig.kind, self._rig.device, tracker, log_to(log), self._stop)
+            self._carrier = Forwarder(self._rig.kind, self._rig.device, tracker, log_to(log), self._stop)
             self._carrier.run()

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gazeveil.gateway.protocols._dotnet import packed
+from gazeveil.gateway.protocols.gazepointer import packed
 from tests.gateway.neon_phone import Phone, payload
 from tests.taps.raw import CAMERA, HEIGHT, WIDTH, CameraGaze, Canaries, Gaze, monotonic
 

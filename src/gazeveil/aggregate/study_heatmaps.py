@@ -265,7 +265,7 @@ class StudyPlan(NoisySum):
         """Return the correlation, beyond the study's mean, that a typical stimulus's map is expected to have.
 
         It follows from public numbers alone: participants, ε, δ, stimuli, weights. What studies had that the theory
-        says this of is in `gazeveil.release.calibrated`.
+        says this of is in `gazeveil.release.forecast`.
         """
         noise = self.sigma / float(np.mean(self.bounds))
         return carried(self.view, self.grid, self.blur_cells, self.viewers, noise)

@@ -32,8 +32,8 @@ from gazeveil.terminal.printing import AsJson, print_json, print_line, progress,
 if TYPE_CHECKING:
     import polars as pl
 
+    from gazeveil.release.data import Source
     from gazeveil.release.release import Line, Release
-    from gazeveil.release.source import Source
     from gazeveil.release.study import Study
 
 VARIABLE = "GAZEVEIL_LEDGER"
@@ -280,7 +280,7 @@ def releases(command: Callable[..., Any]) -> Callable[..., Any]:
 def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
     """Show what was released, where it is, and what to do next."""
     from gazeveil.privacy.statement import PAGE
-    from gazeveil.release import plots
+    from gazeveil.release import visual_report
     from gazeveil.release.documents import EVIDENCE, METHODS
     from gazeveil.release.record import NAME, private_report_of
 
@@ -288,7 +288,7 @@ def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
     for line in lines:
         print_line(*line)
     print_line("read", f"in {out}: {PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers")
-    if not plots.available():
+    if not visual_report.available():
         print_line("pictures", "none were drawn: install gazeveil[plots] before the next release")
     print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")
     charged = "" if ledger is None else f" --ledger {ledger}"

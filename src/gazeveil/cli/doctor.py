@@ -19,8 +19,8 @@ from gazeveil.gateway.client import ask
 from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
-    from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting
-    from gazeveil.gateway.trackers_here import Here
+    from gazeveil.gateway.machine_checks import FoundTracker
+    from gazeveil.gateway.policy.settings import Address, InletSetting, Policy, TrackerSetting
 
 app = command_app()
 
@@ -61,8 +61,8 @@ def doctor(
 
     Exit code 1 if something is wrong, or if --as-user finds a way round.
     """
-    from gazeveil.gateway.policy import read_policy
-    from gazeveil.gateway.trackers_here import POLICY, trackers_here
+    from gazeveil.gateway.machine_checks import POLICY, find_trackers
+    from gazeveil.gateway.policy.settings import read_policy
 
     if as_user is not None:
         if policy is None:
@@ -70,7 +70,7 @@ def doctor(
         findings = list(_ways(read_policy(policy), as_user))
     else:
         findings = [*_extras(), *(_policy(policy) if policy else _ports())]
-    here = [] if policy else trackers_here()
+    here = [] if policy else find_trackers()
     findings += [_tracker(one) for one in here]
     wrong = [one for one in findings if one.state == "wrong"]
     if as_json:
@@ -85,8 +85,8 @@ def doctor(
         raise typer.Exit(EXIT_FINDING)
 
 
-def _tracker(one: Here) -> Finding:
-    from gazeveil.gateway.trackers_here import POLICY
+def _tracker(one: FoundTracker) -> Finding:
+    from gazeveil.gateway.machine_checks import POLICY
 
     steps = [one.needs, f"write the part for {one.source} below into {POLICY}", *one.commands]
     return Finding(one.what, "found", "; ".join(step for step in steps if step))
@@ -94,12 +94,12 @@ def _tracker(one: Here) -> Finding:
 
 def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
     """Try what an app could read without the gateway; whoever runs it may be allowed to, the apps' user is not."""
-    from gazeveil.gateway.bypass import ways_round
+    from gazeveil.gateway.machine_checks import tried_bypasses
 
     states = {True: "open", False: "missing", None: "missing"}
     if as_user is not None:
         states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
-    for way in ways_round(policy, as_user):
+    for way in tried_bypasses(policy, as_user):
         yield Finding(way.what, states[way.is_open], way.told)
 
 
@@ -121,7 +121,7 @@ def _ports() -> Iterator[Finding]:
 
 
 def _policy(path: Path) -> Iterator[Finding]:
-    from gazeveil.gateway.policy import read_policy
+    from gazeveil.gateway.policy.settings import read_policy
 
     try:
         policy = read_policy(path)
@@ -145,9 +145,9 @@ def _policy(path: Path) -> Iterator[Finding]:
     yield from _ledger(policy)
 
 
-def _inlet(path: Path, tracker: TrackerSetting, inlet: Inlet) -> Finding:
+def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> Finding:
     """Say what a sender must send; where the gateway runs, also why it gets nothing."""
-    from gazeveil.gateway.fields import Fields
+    from gazeveil.gateway.tracker_fields import Fields
 
     words = "; ".join((tracker.fields or Fields()).in_words())
     finding = _door(f"tracker {tracker.name}", inlet.listen)

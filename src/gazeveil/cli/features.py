@@ -121,7 +121,7 @@ def release(
     from gazeveil.features.design import Design
     from gazeveil.features.group_series import GroupSeries
     from gazeveil.features.series_release import ParticipantRelease, needed, participant_mechanism
-    from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
+    from gazeveil.release.feature_settings import declared_steps, observed_facts, settings_for, stimuli_of, with_series
 
     study = door.study(observed_facts)
     study = study if series is None else with_series(study, series)
@@ -172,7 +172,7 @@ def declare(
     """Learn the ranges of features made elsewhere, from public data, never from the participants to protect."""
     from gazeveil.features.external_tables import learn_ranges
     from gazeveil.files import replacing
-    from gazeveil.release.manifest import features_as_toml
+    from gazeveil.release.study_toml import features_as_toml
 
     if out.suffix != ".toml":
         raise OptionError(f"a declaration goes to a .toml file, not {out.name!r}")
@@ -290,8 +290,8 @@ def extract(
     from gazeveil.features.settings import extract_one
     from gazeveil.features.table import FeatureTable
     from gazeveil.gaze.corpus import Corpus
-    from gazeveil.release.binding import bind
-    from gazeveil.release.feature_facts import observed_facts, settings_of
+    from gazeveil.release.data import bind
+    from gazeveil.release.feature_settings import observed_facts, settings_of
     from gazeveil.release.study import Study
 
     if out.suffix != ".parquet":

@@ -46,7 +46,7 @@ def heatmap(
     """
     from gazeveil.aggregate.heatmap import PrivateHeatmap
     from gazeveil.aggregate.saliency import Saliency
-    from gazeveil.release.heatmap_files import read_picture
+    from gazeveil.release.map_files import read_picture
 
     if saliency is not None and prior is not None:
         raise OptionError("--saliency and --prior exclude each other", hint="give the picture, or a map of your own")

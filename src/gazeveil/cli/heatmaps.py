@@ -38,7 +38,7 @@ def heatmaps(
     The folder holds the maps, error bars, their mean, and the guarantee in words.
     """
     from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
-    from gazeveil.release.study_files import find_pictures, read_weights
+    from gazeveil.release.study import find_pictures, read_weights
 
     study = door.study()
     names = stimulus or [each.name for each in study.stimuli]

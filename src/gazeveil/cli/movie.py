@@ -61,8 +61,8 @@ def movie(
 def _following(frames: Path, mechanism: HeatmapMovie, shown: Stimulus, *, as_json: bool) -> HeatmapMovie:
     """Return the mechanism with what the frame in the middle of each bin says."""
     from gazeveil.aggregate.saliency import Saliency
-    from gazeveil.release.heatmap_files import read_picture
-    from gazeveil.release.study_files import find_frames
+    from gazeveil.release.map_files import read_picture
+    from gazeveil.release.study import find_frames
 
     bins = mechanism.bins(shown.seconds)
     found: dict[Path, Saliency] = {}

@@ -22,8 +22,8 @@ from gazeveil.terminal.printing import AsJson, command_app, print_json, print_li
 if TYPE_CHECKING:
     from gazeveil.release.forecast import Forecast
     from gazeveil.release.plan import Plan
+    from gazeveil.release.sample_size import SampleSize
     from gazeveil.release.study import Study
-    from gazeveil.release.wanting import Answer
 
 app = command_app()
 
@@ -103,8 +103,8 @@ def plan(
 
     It shows guarantee, cost and expected quality; with --want, how many participants or which ε are enough.
     """
+    from gazeveil.release.sample_size import enough
     from gazeveil.release.study import Study
-    from gazeveil.release.wanting import enough
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
     if asked.product not in PLANNERS:
@@ -125,7 +125,7 @@ def plan(
         _show(made, found, answer, out)
 
 
-def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path | None) -> None:
+def _show(made: Plan, found: Forecast | None, answer: SampleSize | None, out: Path | None) -> None:
     print_line("guarantee", str(made.guarantee))
     print_line("scale", f"ε {IN_SHORT}")
     if answer is not None:

@@ -14,7 +14,7 @@ from gazeveil.gateway.client import ask
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json
 
 if TYPE_CHECKING:
-    from gazeveil.gateway.policy import AppSetting, Policy
+    from gazeveil.gateway.policy.settings import AppSetting, Policy
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The gateway's policy, a TOML file.")]
 Authority = Annotated[
@@ -78,7 +78,7 @@ def policy() -> None:
 @app.command(epilog="Example: `gazeveil policy check policy.toml`")
 def check(path: PolicyFile, as_json: AsJson = False) -> None:
     """Read a policy, and say what it guarantees to whom; what is wrong is reported with its line."""
-    from gazeveil.gateway.policy import read_policy
+    from gazeveil.gateway.policy.settings import read_policy
 
     read = read_policy(path)
     if as_json:
@@ -107,7 +107,7 @@ def example(
 @app.command(epilog="Example: `gazeveil policy reload policy.toml`")
 def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
-    from gazeveil.gateway.policy import read_policy
+    from gazeveil.gateway.policy.settings import read_policy
 
     read_policy(path)
     told = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
@@ -119,8 +119,8 @@ def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = ""
 
 def in_words(policy: Policy) -> list[str]:
     """Describe a policy, one line per app, tracker or budget."""
-    from gazeveil.gateway._policy_beside import in_words as beside_in_words
-    from gazeveil.gateway.fields import Fields
+    from gazeveil.gateway.policy.checks import beside_lines as beside_in_words
+    from gazeveil.gateway.tracker_fields import Fields
     from gazeveil.samples.identification import table
 
     lines = []
@@ -190,7 +190,7 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
 
 def print_shut(told: dict[str, Any]) -> None:
     """Say before anything else that the gateway is shut, if it is."""
-    from gazeveil.gateway._hub_status import LATCH_HINT
+    from gazeveil.gateway.hub.status import LATCH_HINT
 
     if told.get("latched"):
         print(f"SHUT: {told['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")

@@ -18,12 +18,12 @@ import typer
 from gazeveil.cli.page import open_page
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.gateway.logs import Log, log_to
+from gazeveil.gateway.telemetry import Log, log_to
 from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
-    from gazeveil.gateway.page_side import Undo
-    from gazeveil.gateway.policy import Policy
+    from gazeveil.gateway.control.page_view import Undo
+    from gazeveil.gateway.policy.settings import Policy
     from gazeveil.gateway.serve import Gateway
 
 WORDS = """\
@@ -33,7 +33,7 @@ Everything is in a temporary folder, which is removed at the end."""
 
 def preview() -> Undo | None:
     """Return what the control page shows as undone: the gateway knows no attack. None if there is no lab here."""
-    from gazeveil.gateway.page_side import Undo
+    from gazeveil.gateway.control.page_view import Undo
 
     try:
         live = importlib.import_module("gazeveil.lab.attacks.live")
@@ -50,7 +50,7 @@ def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
 
     if not quiet:
         print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
-    from gazeveil.gateway.demo import demo_folder
+    from gazeveil.gateway.serve import demo_folder
 
     with demo_folder() as policy:
         asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
@@ -59,7 +59,7 @@ def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
 async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
     import asyncio
 
-    from gazeveil.gateway.demo import play
+    from gazeveil.gateway.serve import play_demo
     from gazeveil.process import STOP, called_on
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -78,7 +78,7 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
 
     try:
         with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
-            await play(policy, log, stop, opened, preview())
+            await play_demo(policy, log, stop, opened, preview())
     finally:
         if not quiet:
             print("the demo is over; nothing of it was kept", flush=True)
@@ -191,7 +191,7 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
     import asyncio
 
-    from gazeveil.gateway.bypass import has_ways
+    from gazeveil.gateway.machine_checks import can_be_bypassed
     from gazeveil.gateway.serve import serve as run
     from gazeveil.process import STOP, called_on
 
@@ -199,7 +199,7 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
     def say(setting: Policy) -> None:
         print("\n".join(in_words(setting)))
-        if has_ways(setting):
+        if can_be_bypassed(setting):
             print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
         sys.stdout.flush()
 

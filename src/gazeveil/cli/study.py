@@ -59,9 +59,9 @@ def init(
     """Propose a declaration from the data: confirm every line before you release."""
     from gazeveil.aggregate.aoi import read_groups
     from gazeveil.gaze.corpus import Corpus
-    from gazeveil.release.manifest import write_study
-    from gazeveil.release.proposing import Beside, propose
     from gazeveil.release.study import Budget
+    from gazeveil.release.study_proposal import KnownFacts, propose
+    from gazeveil.release.study_toml import write_study
 
     if number and secret_number:
         raise OptionError("the number of participants is public or secret: --number or --secret-number, not both")
@@ -70,7 +70,7 @@ def init(
             raise InputError(f"{folder} is no folder", hint="--pictures and --areas take folders with files")
     check_free(out, overwrite=overwrite)
     named = None if groups is None else read_groups(groups)
-    beside = Beside(
+    beside = KnownFacts(
         pictures=pictures,
         areas=areas,
         groups=None if named is None else {who: group for group, those in named.items() for who in those},
@@ -112,9 +112,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Compare data and declaration; writes a private report for the holder of the data."""
-    from gazeveil.release.checking import KINDS, NOT_TO_PUBLISH
-    from gazeveil.release.checking import check as compare
-    from gazeveil.release.checking_files import write_findings
+    from gazeveil.release.check import KINDS, NOT_TO_PUBLISH, write_findings
+    from gazeveil.release.check import check as compare
     from gazeveil.release.study import Study
 
     if out is not None:
@@ -158,7 +157,7 @@ def withdraw(
     as_json: AsJson = False,
 ) -> None:
     """Take a participant out of all further releases. What was released and charged stays."""
-    from gazeveil.release.withdrawing import withdraw as take_out
+    from gazeveil.release.study_toml import withdraw as take_out
 
     done = take_out(study_file, participant)
     people = done.study.participants

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
-from gazeveil.gateway.logs import log_to
+from gazeveil.gateway.lsl_streams import DEFAULT_SESSION, SESSION_NAMES, is_session
+from gazeveil.gateway.telemetry import log_to
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.options import DistanceMm, SizeMm, pair
 from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
-    from gazeveil.gateway.policy import Address, Policy
+    from gazeveil.gateway.policy.settings import Address, Policy
     from gazeveil.geometry import Geometry
 
 app = command_app()
@@ -89,8 +89,8 @@ def track(
 def _carry(source: str, to: Path | None, tracker: str, device: str, seconds: float | None, *, as_json: bool) -> None:
     """Send a real tracker's gaze to a gateway. It is never served as it is: there is no veil here."""
     from gazeveil.gateway.bridge import BRIDGES
-    from gazeveil.gateway.bridging import Carrier, sender_in
-    from gazeveil.gateway.policy import read_policy
+    from gazeveil.gateway.forwarding import Forwarder, sender_in
+    from gazeveil.gateway.policy.settings import read_policy
 
     kind = BRIDGES[source]
     if to is None:
@@ -106,7 +106,7 @@ def _carry(source: str, to: Path | None, tracker: str, device: str, seconds: flo
     if not as_json:
         print(f"tracking: {kind.title}, sent to tracker {setting.name}; stop with Ctrl-C", flush=True)
     try:
-        carried = Carrier(kind, device, setting, log_to(), stop).run()
+        carried = Forwarder(kind, device, setting, log_to(), stop).run()
     finally:
         timer.cancel()
         for number, handler in before.items():
@@ -119,7 +119,7 @@ def _policy(
     protocol: str, plane: Geometry, listen: str | None, replay: Path | None, *, rate: float, speed: float, seed: int
 ) -> Policy:
     """Return a gateway's policy with the veil off: whoever runs this shows gaze as it is."""
-    from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting
+    from gazeveil.gateway.policy.settings import AppSetting, Policy, TrackerSetting
     from gazeveil.gateway.protocol import PROTOCOLS
     from gazeveil.gateway.veiling import NoVeil
 
@@ -168,7 +168,7 @@ def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometr
 
 
 def _address(text: str | None, port: int) -> Address:
-    from gazeveil.gateway.policy import LOOPBACK, Address
+    from gazeveil.gateway.policy.settings import LOOPBACK, Address
 
     if text is None:
         return Address(LOOPBACK, port)

@@ -65,7 +65,7 @@ def veil(
 
     Every sample gets a noisy (veiled) point, every other channel is dropped.
     """
-    from gazeveil.release.source import GazeFiles, InMemory
+    from gazeveil.release.data import GazeFiles, InMemory
     from gazeveil.samples.recipes import read_recipe
     from gazeveil.samples.recordings import VeiledRecordings
 
@@ -145,8 +145,8 @@ def _check_plot(plot: Path, door: Door) -> None:
 
 def _draw(release: Release, how: VeiledRecordings, plot: Path) -> None:
     """Draw the first recording before and after."""
-    from gazeveil.release.binding import BoundCorpus
-    from gazeveil.release.veil_plots import before_and_after
+    from gazeveil.release.data import BoundCorpus
+    from gazeveil.release.visual_report import before_and_after
 
     raw = next(release.private.corpus.recordings(), None) if isinstance(release.private, BoundCorpus) else None
     if raw is None:

@@ -12,7 +12,7 @@ import typer
 from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json
 
 if TYPE_CHECKING:
-    from gazeveil.release.verification import Verification
+    from gazeveil.release.verify import Verification
 
 
 app = command_app()

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Leases of the gateway before the auditor: does more leave the hub than the ledger was charged for?
+"""The gateway before the auditor: leases (no more leaves than the ledger was charged for) and windows that follow the scene.
+
+The hub is that of a running gateway, with clocks that are moved by hand. The claim is the least that the scene may ask
+for, which is what an app is shown and what is paid for. Importing this module enters the subject.
 
 The hub, its purse, the payment and the ledger are those of a running gateway; only the clocks are moved by hand. Every
 trial pays for one lease, and then gaze comes for three times as long. What is shown must not tell more than that one
@@ -20,14 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
-from gazeveil.arrays import FloatArray
+from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InternalError
 from gazeveil.exact import exact
-from gazeveil.gateway._scene_audits import Place, Seen  # enters its subject, too
-from gazeveil.gateway.hub import Hub
-from gazeveil.gateway.memory import state_in
-from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSetting
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.control.decisions import other_state_folder
+from gazeveil.gateway.hub.hub import Hub
+from gazeveil.gateway.policy.scene import SETTLE_S, SceneReading
+from gazeveil.gateway.policy.settings import AppSetting, BudgetSetting, Policy, SceneSetting, TrackerSetting
+from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events import Outputs
@@ -38,6 +41,167 @@ from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen, space_of
 
 _SIDE = 32768
+_SCENE_TRACKER, _SCENE_APP = "desk", "game"
+_STEP = 1 / 16
+_WINDOW = Fraction(1, 2)
+_RAISED = Fraction(3, 2)
+"""How many times as large the radius is that the scene asks for, for a while."""
+_WIDTH = 32
+_START = 1000.0
+_REST_S = 24.0
+"""From one trial to the next: windows are over, and the radius is small again."""
+_NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WatchedGaze:
+    """Gaze while the scene is watched.
+
+    Attributes:
+        t: Seconds of each sample, from the beginning of a trial.
+        x: Gaze across; down it stays where it is.
+        asked: When the scene asks for the larger radius. A step later it asks for the smaller one again.
+        releases: Samples at which something is released; that is public.
+        losses: What each of them costs for a unit of distance.
+    """
+
+    t: FloatArray
+    x: FloatArray
+    asked: float
+    releases: IntArray
+    losses: FloatArray
+
+    @property
+    def moments(self) -> list[float]:
+        """When anything happens: a look at the scene every second, and the samples."""
+        looks = [self.asked, self.asked + _STEP, *np.arange(0.0, 8.0)]
+        return sorted({*looks, *self.t.tolist()})
+
+
+class RecordedOutlet:
+    """An outlet that remembers the points that it was shown."""
+
+    def __init__(self) -> None:
+        self.points: list[Place] = []
+
+    def show(self, veiled: Veiled) -> None:
+        """Remember a veiled point."""
+        if isinstance(veiled, VeiledSample):
+            self.points.append((veiled.x, veiled.y))
+
+    def flush(self, arrived: float) -> None:
+        """What was shown is remembered already."""
+
+    def silence(self, why: str) -> None:
+        """Nothing is shown for now."""
+
+    def end(self, reason: str) -> None:
+        """Nothing is shown any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowingWindows:
+    """A hub with one app that follows the scene; trials are parts of one stream, with rests between them."""
+
+    clock: Clock
+
+    def run(self, data: WatchedGaze, noise: NoiseSource, trials: int) -> Outputs:
+        """Return what was released, x and y by turns; what there is no room for is 0."""
+        hub, seen = self._hub(noise)
+        rows = np.zeros((trials, _WIDTH))
+        for trial, row in enumerate(rows):
+            del seen.points[:-1]
+            points, _ = self.stream(hub, seen, data, _START + _REST_S * (trial + 1))
+            row[: 2 * len(data.releases)] = points[data.releases].ravel()
+        return rows
+
+    def stream(self, hub: Hub, seen: RecordedOutlet, data: WatchedGaze, start: float) -> tuple[FloatArray, FloatArray]:
+        """Return the point that is shown after each sample, and the radius that held, of one trial."""
+        points, radii = np.zeros((len(data.t), 2)), np.zeros(len(data.t))
+        small, large = float(self.clock.radius), float(self.clock.radius * _RAISED)
+        gaze = {t: number for number, t in enumerate(data.t.tolist())}
+        for moment in data.moments:
+            now, number = start + moment, gaze.get(moment)
+            hub.tick(now)
+            if moment in (data.asked, data.asked + _STEP) or moment.is_integer():
+                hub.see(_SCENE_TRACKER, SceneReading(now, large if moment == data.asked else small), now)
+            if number is not None:
+                hub.push(_SCENE_TRACKER, [RawSample(now, data.x.item(number), _SIDE / 2)], now)
+                points[number] = seen.points[-1] if seen.points else math.nan
+                radii[number] = float(hub._desks[_SCENE_TRACKER].groups[0].mechanism.knob["radius"])
+        return points, radii
+
+    def releases(self, data: WatchedGaze) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the samples at which something is released, what that costs for each unit, and all radii.
+
+        All of it is public, so any noise shows it.
+        """
+        points, radii = self.stream(*self._hub(NoiseSource.seeded(1)), data, _START + _REST_S)
+        new = np.flatnonzero(np.any(np.diff(points, axis=0, prepend=np.nan) != 0, axis=1))
+        return new, float(self.clock.epsilon) / self.clock.ticks / radii[new], radii
+
+    def log_ratio(self, outputs: Outputs, first: WatchedGaze, second: WatchedGaze) -> FloatArray:
+        """Return the log ratio of the two densities of all that was released."""
+        points = outputs[:, : 2 * len(first.releases)].reshape(len(outputs), -1, 2)
+        away = []
+        for side in (first, second):
+            at = np.column_stack([side.x[side.releases], np.full(len(side.releases), _SIDE / 2)])
+            away.append(np.linalg.norm(points - at, axis=2) @ side.losses)
+        return np.asarray(away[1] - away[0])
+
+    def _hub(self, noise: NoiseSource) -> tuple[Hub, RecordedOutlet]:
+        """Return a hub whose quiet start is over, and its outlet."""
+        scene = SceneSetting("video", Path("film.mp4"), gaze_dependent=False)
+        app = AppSetting(
+            _SCENE_APP, _SCENE_TRACKER, "jsonlines", self.clock, rate_hz=1000.0, edge="leave", unproven=True, follow_scene="small",
+            radius_at_least=self.clock.radius, radius_at_most=self.clock.radius * _RAISED,
+            window_at_least=_WINDOW, window_at_most=_WINDOW,
+        )  # fmt: skip
+        policy = Policy((TrackerSetting(_SCENE_TRACKER, "simulate", screen(_SIDE, _SIDE), scene=scene),), (app,))
+        hub = Hub(policy, noise=noise, now=_START, wall=lambda: _NOON, log=lambda *_, **__: None)
+        seen = RecordedOutlet()
+        hub.attach(_SCENE_APP, seen)
+        for t in (_START, _START + 1.0):
+            hub.push(_SCENE_TRACKER, [RawSample(t, _SIDE / 2, _SIDE / 2)], t)
+        return hub, seen
+
+
+@auditable("gateway-scene")
+def gateway_scene(epsilon: float = 1.0, radius: float = 60.0) -> Subject:
+    """A stream whose radius follows the scene, over windows around a raised and a lowered radius."""
+    space = Screen(float(_SIDE), float(_SIDE))
+    clock = Clock(space, epsilon=exact(epsilon), window=_WINDOW, radius=exact(radius), ticks=2, filter=False)
+    following = FollowingWindows(clock)
+    pairs = (
+        # right after the second release of a window the radius is raised
+        _pair(following, radius, np.arange(1.0, 2.0, _STEP), 1.0 + 5 * _STEP, "raised"),
+        # five seconds later it is lowered, between two releases
+        _pair(following, radius, np.arange(SETTLE_S - 0.5, SETTLE_S + 1.0, _STEP), 0.5, "lowered"),
+    )
+    return Subject(following.run, clock.guarantee, pairs, following.log_ratio)
+
+
+def _pair(following: FollowingWindows, radius: float, t: FloatArray, asked: float, word: str) -> Pair:
+    """Return gaze that moves within the window that holds most of what is released around a change."""
+    still = np.full(len(t), _SIDE / 2)
+    releases, losses, radii = following.releases(WatchedGaze(t, still, asked, np.zeros(0, np.int64), np.zeros(0)))
+    if len(set(radii.tolist())) != 2:
+        raise InternalError("the scene did not change the radius")
+    span = int(_WINDOW / Fraction(_STEP)) + 1
+    spent = [float(losses[(releases >= start) & (releases < start + span)].sum()) for start in releases]
+    start = int(releases[int(np.argmax(spent))])
+    moved = still.copy()
+    moved[start : start + span] += math.nextafter(radius, 0.0)
+    sides = [WatchedGaze(t, x, asked, releases, losses) for x in (still, moved)]
+    words = f"a step of {radius:g} within {float(_WINDOW):g} s, while the scene has the radius {word}"
+    return Pair(sides[0], sides[1], words)
+
+
+# --- Leases of the gateway before the auditor: does more leave the hub than the ledger was charged for?
+
+
 _PERSON, _TRACKER, _APP = "anna", "desk", "game"
 _RATE = 8.0
 _WINDOWS = 2
@@ -45,15 +209,13 @@ _STRETCH = 3
 """For how many leases gaze comes, where one is paid for."""
 _BUDGET = 10**9
 _IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
-_NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-_START = 1000.0
 
 
-class Desk:
+class SimulatedHub:
     """A hub with one app, a ledger, and clocks that are moved by hand."""
 
     def __init__(self, clock: Clock, ledger: Ledger) -> None:
-        self.now, self.seen, self._ledger = _START, Seen(), ledger
+        self.now, self.seen, self._ledger = _START, RecordedOutlet(), ledger
         self.price = Fraction(0)
         self.hub = Hub(
             _policy(clock), noise=NoiseSource.secure(), now=self.now, wall=self._wall, log=lambda *_, **__: None
@@ -91,7 +253,7 @@ class Leases:
         lease = float(self.clock.window) * _WINDOWS
         rows = np.zeros((trials, 2 * _STRETCH * _WINDOWS * self.clock.ticks))
         with _new_ledger() as ledger:
-            desk = Desk(self.clock, ledger)
+            desk = SimulatedHub(self.clock, ledger)
             desk.gaze(data, 2 * float(self.clock.window))  # the quiet start
             for row in rows:
                 desk.seen.points.clear()
@@ -155,7 +317,7 @@ def _new_ledger() -> Iterator[Ledger]:
     memory = _IN_MEMORY if _IN_MEMORY.is_dir() else None  # nobody needs this ledger after a power cut
     with (
         tempfile.TemporaryDirectory(dir=memory) as folder,
-        state_in(folder),
+        other_state_folder(folder),
         Ledger.open(Path(folder) / "ledger.sqlite", create=True) as ledger,
     ):
         yield ledger

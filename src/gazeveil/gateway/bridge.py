@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every bridge offers: a tracker that is reached through its vendor's own interface, as plain samples.
 
-A bridge lives in a process of its own, beside the gateway (`gazeveil.gateway.bridging`): what a vendor's library does,
-or how it fails, is no part of the process that veils. One file in `gazeveil.gateway.bridges` is one bridge.
+A bridge lives in a process of its own, beside the gateway (`gazeveil.gateway.forwarding`): what a vendor's library
+does, or how it fails, is no part of the process that veils. One file in `gazeveil.gateway.bridges` is one bridge.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gazeveil.errors import MissingExtra, WireError
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.logs import shortened
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.protocol import ViewingPlane
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.telemetry import shortened
+from gazeveil.gateway.tracker_fields import Fields, coordinate, seconds
 from gazeveil.registry import Registry
 
 MOST_AT_ONCE = 4096
@@ -58,7 +57,7 @@ class BridgeKind:
     Attributes:
         name: By which ``gazeveil track --from`` knows it.
         title: For participants.
-        unit: What points are in, one of `gazeveil.gateway.fields.UNITS`.
+        unit: What points are in, one of `gazeveil.gateway.tracker_fields.UNITS`.
         open: Opens it from a device in words (empty for the usual one) and a viewing plane.
             Raises `WireError` where it may come later, any other `GazeveilError` where trying again is useless.
         device: What ``--device`` means.
@@ -72,7 +71,7 @@ class BridgeKind:
     name: str
     title: str
     unit: str
-    open: Callable[[str, Plane], Bridge]
+    open: Callable[[str, ViewingPlane], Bridge]
     device: str
     withheld: Mapping[str, str] = field(default_factory=dict)
     module: str = ""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from gazeveil.errors import GazeveilError, InputError, OptionError
 
 if TYPE_CHECKING:
-    from gazeveil.gateway.policy import ControlSetting
+    from gazeveil.gateway.policy.settings import ControlSetting
 
 _TIMEOUT_S = 10
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (where a gateway listens that is asked on loopback)
@@ -55,7 +55,7 @@ def ask(
         Refused: If it says no.
         InputError: If the token or a certificate cannot be read.
     """
-    from gazeveil.gateway.policy import read_control  # noqa: PLC0415  (--help of a command that asks is fast)
+    from gazeveil.gateway.policy.settings import read_control  # noqa: PLC0415  (--help of a command that asks is fast)
 
     control = read_control(policy)
     try:

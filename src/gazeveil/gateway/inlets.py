@@ -14,10 +14,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, WireError
-from gazeveil.gateway._link import Link
-from gazeveil.gateway.logs import shortened
 from gazeveil.gateway.protocol import Gate, PushedSource
-from gazeveil.gateway.sockets import LAST_WORDS_S, listening, monotonic, port_of
+from gazeveil.gateway.tcp import LAST_WORDS_S, Link, listening, monotonic, port_of
+from gazeveil.gateway.telemetry import shortened
 
 MOST_WAITING: Final = 8
 """Connections that have not shown the token yet; beyond that the oldest makes room."""

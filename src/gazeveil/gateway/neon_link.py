@@ -17,10 +17,9 @@ from typing import Any, Final
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.protocol import Source
-from gazeveil.gateway.protocols._neon_source import NeonSource
-from gazeveil.gateway.protocols._neon_status import Sensor, sensor_in
-from gazeveil.gateway.protocols._rtsp_messages import Message, Messages
-from gazeveil.gateway.sockets import CALL_S, TrackerConnection, TrackerLink, monotonic
+from gazeveil.gateway.protocols.neon_phone import NeonSource, Sensor, sensor_in
+from gazeveil.gateway.protocols.rtsp import Message, Messages
+from gazeveil.gateway.tcp import CALL_S, TrackerConnection, TrackerLink, monotonic
 
 _TRIES: Final = 20
 """How often two ports side by side are looked for."""

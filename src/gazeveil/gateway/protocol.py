@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every wire protocol offers: a source (we are the client of a tracker) and a sink (we are the tracker of an app).
+"""What every protocol offers: a source of raw gaze, a sink of veiled gaze, the viewing plane of both, and the registry.
+
+`Geometry` converts arrays; a live sample is two numbers, so this does the same with plain arithmetic.
 
 Some trackers connect to us: then the source is a listener, which lets in who has the token.
 All are state machines without sockets: bytes and a clock in, bytes out. One object lives as long as one connection.
@@ -9,15 +11,100 @@ All are state machines without sockets: bytes and a clock in, bytes out. One obj
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gazeveil.errors import PrivacyError
-from gazeveil.gateway.plane import Plane
+from gazeveil.errors import GeometryError, PrivacyError
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.registry import Registry
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewingPlane:
+    """Where a tracker's gaze lies; fractions start at the top left corner and grow downwards."""
+
+    geometry: Geometry
+    to_fraction: Callable[[float, float], Point] = field(init=False, repr=False, compare=False)
+    from_fraction: Callable[[float, float], Point] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        there, back = _conversions(self.geometry)
+        object.__setattr__(self, "to_fraction", there)
+        object.__setattr__(self, "from_fraction", back)
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height in pixels, for protocols that tell them to apps.
+
+        Raises:
+            GeometryError: If the viewing plane has no pixels.
+        """
+        if not self.geometry.knows_pixels:
+            raise GeometryError(f"{self.geometry} has no pixels, and this protocol counts in them")
+        return round(self.geometry.width_px or 0), round(self.geometry.height_px or 0)
+
+    def from_pixels(self, x: float, y: float) -> Point:
+        """Return a point in pixels as one of the viewing plane."""
+        if self.geometry.unit is Unit.PIXEL:
+            return x, y
+        width, height = self.pixels
+        return self.from_fraction(x / width, y / height)
+
+
+def _conversions(
+    geometry: Geometry,
+) -> tuple[Callable[[float, float], Point], Callable[[float, float], Point]]:
+    if geometry.unit is Unit.FRACTION:
+        return _same, _same
+    if geometry.unit is Unit.PIXEL:
+        width, height = float(geometry.width_px or 0), float(geometry.height_px or 0)
+        if not width or not height:
+            raise GeometryError("a viewing plane in pixels must know how many there are")
+        return (lambda x, y: (x / width, y / height)), (lambda x, y: (x * width, y * height))
+    (across, across_back), (down, down_back) = _degrees(geometry, 0), _degrees(geometry, 1)
+    return (lambda x, y: _both(across(x), down(y))), (lambda x, y: _both(across_back(x), down_back(y)))
+
+
+def _same(x: float, y: float) -> Point:
+    return x, y
+
+
+def _both(x: float, y: float) -> Point:
+    """Return a point, without either coordinate if one is missing."""
+    return (x, y) if x == x and y == y else (math.nan, math.nan)  # noqa: PLR0124  (NaN, at the price of one comparison)
+
+
+def _degrees(geometry: Geometry, axis: int) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """Return degrees to fractions of one axis, and back: what `Geometry.convert` does, for one number."""
+    size = (geometry.width_mm, geometry.height_mm)[axis]
+    if size is not None and geometry.distance_mm is not None:
+        far = geometry.distance_mm / size
+        return (
+            lambda degrees: math.tan(math.radians(degrees)) * far + 0.5 if abs(degrees) < 90 else math.nan,
+            lambda fraction: math.degrees(math.atan((fraction - 0.5) / far)),
+        )
+    field_of_view = (geometry.fov_x_deg, geometry.fov_y_deg)[axis]
+    if field_of_view is not None:
+        return (
+            lambda degrees: degrees / field_of_view + 0.5,
+            lambda fraction: (fraction - 0.5) * field_of_view,
+        )
+
+    def unknown(_: float) -> float:
+        raise GeometryError(f"{geometry} has no size, so degrees have no place in it")
+
+    return unknown, unknown
+
+
+# --- What every wire protocol offers: a source (we are the client of a tracker) and a sink (we are the tracker of an
+# app).
+
 
 Transport = Literal["tcp", "zmq", "lsl"]
 Output = Literal["samples", "fixations", "hits"]
@@ -27,7 +114,7 @@ MOST_WAITING = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StreamFacts:
     """What a sink may tell an app about the tracker: all of it public, none of it gaze.
 
     Attributes:
@@ -42,7 +129,7 @@ class Shown:
         blank_pupils: Whether gaze comes with a pupil of each eye in which nothing was measured; for Pupil.
     """
 
-    plane: Plane
+    plane: ViewingPlane
     rate_hz: float = 60.0
     output: Output = "samples"
     areas: tuple[str, ...] = ()
@@ -76,7 +163,7 @@ class _Speaker:
 class Source(_Speaker, ABC):
     """A connection to a tracker, over a stream of bytes."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: ViewingPlane) -> None:
         super().__init__()
         self.plane = plane
 
@@ -122,7 +209,7 @@ class PushedSource(Source):
         remark: What the sender was warned of, for the log; whoever logs it empties it.
     """
 
-    def __init__(self, plane: Plane, gate: Gate) -> None:
+    def __init__(self, plane: ViewingPlane, gate: Gate) -> None:
         super().__init__(plane)
         self.gate = gate
         self.admitted = self.ended = self.refused_token = False
@@ -141,7 +228,7 @@ class Sink(_Speaker, ABC):
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: StreamFacts) -> None:
         super().__init__()
         self.shown = shown
         self.ended = False
@@ -192,7 +279,7 @@ class Sink(_Speaker, ABC):
     def _hit(self, veiled: VeiledHit, now: float) -> None:
         raise PrivacyError("this protocol cannot carry names of areas alone")
 
-    def regrade(self, shown: Shown) -> None:
+    def regrade(self, shown: StreamFacts) -> None:
         """Take another kind of veiled thing from now on, and no more of the old kind."""
         self.shown = shown
 
@@ -240,7 +327,7 @@ class Protocol:
     leaves: Mapping[str, str]
     withheld: Mapping[str, str]
     source: Callable[..., Any] | None = None
-    sink: Callable[[Shown], Any] | None = None
+    sink: Callable[[StreamFacts], Any] | None = None
     transport: Transport = "tcp"
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
     listener: Callable[..., PushedSource] | None = None

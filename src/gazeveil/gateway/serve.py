@@ -1,9 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway as a running program: the hub, its doors and links, payments, and the control API.
+"""A running gateway: opens everything that a policy names, keeps it going, reports its status; and the gateway of the demo.
+
+Never gaze.
 
 Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a process of its own
 pays (`payments`), one lease ahead. A stream whose lease is not paid all the same falls silent.
+
+It is an ordinary gateway with the policy ``demo.toml``, in a folder that is removed at the end. Its budget is made up,
+and no participant is recorded.
 """
 
 from __future__ import annotations
@@ -11,44 +16,75 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
+from importlib import resources
+from itertools import count, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from gazeveil.errors import (
-    GazeveilError,
-    InputError,
-    LedgerError,
-    LedgerRolledBack,
-    OutputError,
-    UnknownName,
-    closest,
-)
-from gazeveil.gateway._doors import opened_door, tls_of
-from gazeveil.gateway._hub_seat import Door
-from gazeveil.gateway._rehearsal import rehearse
-from gazeveil.gateway._status import status_of
-from gazeveil.gateway._tokens import token_in
-from gazeveil.gateway._toy_server import ToyServer
-from gazeveil.gateway.budget import Charge
-from gazeveil.gateway.control import ControlServer
-from gazeveil.gateway.hub import Hub
-from gazeveil.gateway.logs import Limited, Log, shortened
-from gazeveil.gateway.memory import Memory
-from gazeveil.gateway.meters import Meters
-from gazeveil.gateway.metrics import exposition
-from gazeveil.gateway.page_side import PageSide, Undo
-from gazeveil.gateway.payments import Payer, Queue, Where
-from gazeveil.gateway.policy import AppSetting, Policy, read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
-from gazeveil.gateway.scenes import Scenes, Watcher
-from gazeveil.gateway.sources import Sources
+from gazeveil.errors import GazeveilError, InputError, LedgerError, LedgerRolledBack, OutputError, UnknownName, closest
+from gazeveil.gateway import simulated_trackers
+from gazeveil.gateway.connections import TrackerSources, open_listener, tls_of
+from gazeveil.gateway.control.decisions import Decisions, other_state_folder
+from gazeveil.gateway.control.page_view import PageView, Undo
+from gazeveil.gateway.control.server import ControlServer, ToyServer
+from gazeveil.gateway.hub.app_stream import AppListener
+from gazeveil.gateway.hub.budget import LeaseCharge
+from gazeveil.gateway.hub.hub import Hub, rehearse
+from gazeveil.gateway.hub.payments import LedgerLocation, PaymentProcess, PaymentQueue
+from gazeveil.gateway.policy.settings import AppSetting, Policy, read_policy, token_in
+from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
+from gazeveil.gateway.scene_watcher import SceneWatcher, SceneWatchers
+from gazeveil.gateway.telemetry import Limited, Log, Meters, exposition, shortened
+from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
+from gazeveil.geometry import Geometry, screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
+
+_APP_COUNTS: Final = ("connections", "listeners", "refused_origins", "sent", "dropped", "refused")
+_TRACKER_COUNTS: Final = ("connected", "samples", "connects", "refused", "refused_origins", "refused_tokens")
+
+
+def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Decisions, sources: TrackerSources) -> dict[str, Any]:
+    """Return everything there is to tell; the policy is the one in the file, whatever was chosen live."""
+    told = hub.status().to_dict()
+    people = {tracker["name"]: tracker["person"] for tracker in told["trackers"]}
+    budgets = {budget["person"]: budget for budget in told["budgets"]}
+    for app in told["apps"]:
+        meter = meters.apps[app["name"]]
+        app |= {name: getattr(meter, name) for name in _APP_COUNTS}
+        app |= {
+            "tags": memory.tags.get(app["name"], []),
+            "latency_ms": {name: meter.latency.share_ms(share) for name, share in (("p50", 0.5), ("p99", 0.99))},
+            "budget": _of_person(budgets.get(people[app["tracker"]])),
+        }
+    for tracker in told["trackers"]:
+        counts = meters.trackers[tracker["name"]]
+        tracker |= {name: getattr(counts, name) for name in _TRACKER_COUNTS}
+        tracker["source"] = sources.source_of(policy.tracker(tracker["name"]))
+    told["control_refused"] = dict(meters.control_refused)
+    told["state_file"] = None if memory.path is None else str(memory.path)
+    return told
+
+
+def _of_person(budget: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what is left for the participant whose gaze an app gets; None where nothing is charged."""
+    if budget is None:
+        return None
+    return {
+        "left": budget["remaining"],
+        "per_day": budget["epsilon_per_day"],
+        "spent": budget["spent"],
+        "back": budget["back"],
+    }
+
+
+# --- A gateway as a running program: the hub, its doors and links, payments, and the control API.
+
 
 _TICK_S = 0.02
 _SLICES = 10
@@ -82,16 +118,16 @@ class Gateway:
             wall=lambda: datetime.now(UTC),
             log=self.log,
         )
-        self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
-        self.page = PageSide(self.hub, self.memory, self.log, regrade=self._regrade, keeping=self._keeping, undo=undo)
+        self.memory = Decisions.of(policy.path, policy.state_file, steered=policy.control is not None)
+        self.page = PageView(self.hub, self.memory, self.log, regrade=self._regrade, keeping=self._keeping, undo=undo)
         self._remember()
-        self.outlets: dict[str, Door] = {}
-        self.sources = Sources(self.hub, self.meters, self.log)
-        self.scenes = Scenes(self.hub.see, self.hub.scene_lost, self.log)
+        self.outlets: dict[str, AppListener] = {}
+        self.sources = TrackerSources(self.hub, self.meters, self.log)
+        self.scenes = SceneWatchers(self.hub.see, self.hub.scene_lost, self.log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         known = self.memory.ledger_at(policy.ledger)
-        where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
-        self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
+        where = LedgerLocation(policy.ledger, create_ledger, known, str(self.memory.path))
+        self._payer = PaymentProcess(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
         self._toys: ToyServer | None = None
 
@@ -152,7 +188,7 @@ class Gateway:
         told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
         return told
 
-    def watcher(self, tracker: str) -> Watcher:
+    def watcher(self, tracker: str) -> SceneWatcher:
         """Return who watches a tracker's scene."""
         return self.scenes.of(tracker)
 
@@ -269,7 +305,7 @@ class Gateway:
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
         shown = self._shown(app, self._promises())
-        outlet = self.outlets[app.name] = await opened_door(
+        outlet = self.outlets[app.name] = await open_listener(
             app, protocol, shown, self.meters, self.log, lsl_session=self.policy.lsl_session
         )
         outlet.watched = partial(self.hub.watched, app.name)
@@ -279,11 +315,11 @@ class Gateway:
     def _promises(self) -> dict[str, str]:
         return {one.name: one.promise for one in self.hub.status().apps}
 
-    def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
+    def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> StreamFacts:
         tracker = self.policy.tracker(app.tracker)
         output = self.hub.seat_of(app.name).output
         areas = () if app.areas is None or output != "hits" else app.areas.names
-        return Shown(
+        return StreamFacts(
             tracker.plane, app.rate_hz, output, areas, app.name,
             promise=promises[app.name], origins=app.origins, shown_as=app.shown_as, blank_pupils=app.blank_pupils,
         )  # fmt: skip
@@ -293,7 +329,7 @@ class Gateway:
     async def _tick(self) -> None:
         """Do what time demands, a little at a time, so that no sample waits for all of it."""
         paying: asyncio.Task[None] | None = None
-        due = Queue()
+        due = PaymentQueue()
         now = time.monotonic()
         for turn in count():
             before = now
@@ -315,7 +351,7 @@ class Gateway:
                 self.meters.faults += 1
                 self.log("tick failed", why=error)
 
-    async def _pay(self, charges: list[Charge], queue: Queue) -> None:
+    async def _pay(self, charges: list[LeaseCharge], queue: PaymentQueue) -> None:
         begun = time.monotonic()
         outcomes = await self._payer.pay(charges)
         queue.took(time.monotonic() - begun)
@@ -418,3 +454,56 @@ async def serve(
                     await gateway.reload()
                 except GazeveilError as error:
                     log("policy refused", why=error)
+
+
+# --- A gateway to play with: simulated gaze, the mouse, a recording, and two toy apps. Nothing of it is kept.
+
+
+_SCREEN = screen(1920, 1080, 527, 296, 600)
+"""As in ``demo.toml``."""
+_RECORDING_S, _RECORDING_SEED = 30.0, 2
+
+
+@contextlib.contextmanager
+def demo_folder() -> Iterator[Path]:
+    """Make a folder with the demo's policy and what it names, and yield the policy's path; then remove it.
+
+    Whatever a gateway keeps elsewhere on a machine is kept in it as well, as long as the block lasts.
+    """
+    with tempfile.TemporaryDirectory(prefix="gazeveil-demo-") as name:
+        folder = Path(name)
+        text = resources.files("gazeveil.gateway").joinpath("demo.toml").read_text(encoding="utf-8")
+        (folder / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
+        (folder / "recording.csv").write_text(_recording(_SCREEN), encoding="utf-8", newline="\n")
+        AreasOfInterest(demo_areas(_SCREEN), _SCREEN).to_json(folder / "targets.json")
+        with other_state_folder(folder / "state"):  # the ledger's anchor would outlive the ledger
+            yield folder / "policy.toml"
+
+
+async def play_demo(
+    policy: Path, log: Log, stop: asyncio.Event, opened: Callable[[Gateway], None], undo: Undo | None = None
+) -> None:
+    """Run the demo until ``stop``; ``opened`` is called once it can be used; see `Gateway` for ``undo``."""
+    async with Gateway(read_policy(policy), log, create_ledger=True, undo=undo, demo=True) as gateway:
+        opened(gateway)
+        await stop.wait()
+
+
+def demo_areas(geometry: Geometry) -> tuple[Rectangle, ...]:
+    """Return the nine targets of the toy app: three rows, above a line of words at the bottom."""
+    width, height = float(geometry.width_px or 0), float(geometry.height_px or 0)
+    across, down = 0.24 * width / 2, 0.22 * height / 2
+    centres = [((column + 0.5) / 3 * width, 0.87 * (row + 0.5) / 3 * height) for row in range(3) for column in range(3)]
+    return tuple(
+        Rectangle(str(number), x - across, y - down, x + across, y + down)
+        for number, (x, y) in enumerate(centres, start=1)
+    )
+
+
+def _recording(geometry: Geometry) -> str:
+    """Return gaze of another simulated participant than the one who is simulated live."""
+    gaze = takewhile(
+        lambda sample: sample.t < _RECORDING_S, simulated_trackers.simulated(geometry, seed=_RECORDING_SEED)
+    )
+    rows = (f"{sample.t:.4f},{sample.x:.1f},{sample.y:.1f}" for sample in gaze)
+    return "\n".join(["t,x,y", *rows, ""]).replace("nan", "")

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The one path of every release: declare, plan, charge, touch data, noise, decode.
+"""The one path of every release: declare, plan, charge, touch data, add noise, decode. Products are registered here.
+
+That recordings are lists of fixations, and what these state, is a public fact of the study:
+``[recordings] fixations = ["start", "duration"]``.
 
 A `Measurement` is a mechanism that has met a declared study: it knows its guarantee, its input domain, its distance
 between inputs and what a distance costs, and it owns kernel, bound and noise. A `Plan` shows all that can be known
@@ -9,6 +12,7 @@ before the charge and holds nothing private. `Plan.release` charges, and only th
 
 from __future__ import annotations
 
+import json
 import uuid
 import warnings
 from abc import ABC, abstractmethod
@@ -16,11 +20,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, TypeAlias
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.engine import Engine, LastingEngine
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, a_few, html_table
 from gazeveil.engines import engine_at
@@ -35,16 +40,98 @@ from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
 from gazeveil.privacy.protection import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
-from gazeveil.release.binding import BoundCorpus, BoundTable, bind
-from gazeveil.release.conforming import UNREADABLE
-from gazeveil.release.fixations import check_takes
+from gazeveil.release.data import UNREADABLE, BoundCorpus, BoundTable, Source, bind, source_of
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.method import Method, from_recipe
-from gazeveil.release.release import Line, Release
-from gazeveil.release.shares import Shares
-from gazeveil.release.source import Source, source_of
+from gazeveil.release.release import Line, Release, Shares
 from gazeveil.release.study import Fact, Study, assumptions
 from gazeveil.samples.identification import Identification
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """How a measurement protects.
+
+    Attributes:
+        sentence: What was counted, how it was bounded, which noise was added, and what was done afterwards.
+        sources: What to cite: keys of `gazeveil.release.documents`.
+        audit: The audit subject that runs this mechanism, for ``gazeveil lab audit``; empty if there is none.
+        samplers: The pages of docs/proofs about the noise that was drawn.
+    """
+
+    sentence: str
+    sources: tuple[str, ...] = ("dwork2014",)
+    audit: str = ""
+    samplers: tuple[str, ...] = ()
+
+
+def from_recipe(product: str, recipe: Mapping[str, Any]) -> Method:
+    """Return what a recipe says by itself: the mechanism's name and its plain parameters."""
+    plain = {key: value for key, value in recipe.items() if isinstance(value, str | int | float) and key != "mechanism"}
+    listed = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in plain.items())
+    name = recipe.get("mechanism", product)
+    return Method(sentence=f"The mechanism was {name}" + (f" ({listed})." if listed else "."))
+
+
+# --- Which products lists of fixations can be made into, and what such a list has to state for each.
+
+
+TAKEN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"heatmap": (), "heatmaps": (), "aoi": (), "movie": ("start", "duration")}
+)
+"""The products that take lists, and what a list has to state for all of it. Of areas, each statistic asks for more."""
+
+_WHY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "liu-map": "it counts samples up to a cap",
+        "feature-series": "features are of velocities, pupils and spectra within windows of samples",
+        "feature-group": "features are of velocities, pupils and spectra within windows of samples",
+        "veil": "a stream mechanism puts noise on every sample, on a clock",
+    }
+)
+
+
+def check_takes(product: str, study: Study) -> None:
+    """Refuse a product that cannot be made from what the study declares its recordings to be.
+
+    Raises:
+        OptionError: If the recordings are lists of fixations, and the product needs samples, or more than lists state.
+    """
+    stated = study.recordings.fixations
+    made_elsewhere = study.features is not None and product.startswith("feature-")
+    if stated is None or made_elsewhere:
+        return
+    if product not in TAKEN:
+        why = f": {_WHY[product]}" if product in _WHY else ""
+        raise OptionError(
+            f"the product {product!r} needs gaze samples{why}; the study {study.name!r} declares lists of fixations",
+            hint=f"lists can be released as {', '.join(TAKEN)}; features that were made elsewhere need [features] "
+            "in the study, and samples a study without `fixations`",
+        )
+    check_stated(f"the product {product!r}", TAKEN[product], stated)
+
+
+def check_stated(what: str, needed: tuple[str, ...], stated: tuple[str, ...]) -> None:
+    """Refuse what needs more than lists of fixations state.
+
+    Raises:
+        OptionError: If something is missing.
+    """
+    if missing := [name for name in needed if name not in stated]:
+        listed = json.dumps([*stated, *missing])
+        said = f"only {' and '.join(stated)}" if stated else "neither start nor duration"
+        raise OptionError(
+            f"{what} needs the {' and '.join(missing)} of every fixation, and the lists of this study state {said}",
+            hint=f"if they do state it, declare that: [recordings] fixations = {listed}",
+        )
+
+
+def engine_for(study: Study, engine: Engine) -> Engine:
+    """Return the engine that weighs a study's rows as declared: by durations where its lists state them."""
+    return LastingEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine
+
+
+# --- The one path of every release: declare, plan, charge, touch data, noise, decode.
+
 
 _LONGEST = 300
 """How many letters of a public fact a notebook shows."""
@@ -316,7 +403,7 @@ class Plan:
         Raises:
             OptionError: If too little would be left to see.
         """
-        from gazeveil.release.wanting import advice  # noqa: PLC0415  (asks plans)
+        from gazeveil.release.sample_size import advice  # noqa: PLC0415  (asks plans)
 
         if (forecast := self.forecast) is not None:
             forecast.check("" if forecast.worth_it else advice(self))
@@ -366,7 +453,7 @@ class Plan:
                 receipt = book.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
-            with _unheard():
+            with _quiet_warnings():
                 data = measurement.open(corpus, tell)
                 measurement.domain.check(data)
                 value = measurement.decode(_measured(measurement, data, source, computer, tell))
@@ -384,12 +471,12 @@ class Plan:
 
     def plot(self) -> Picture | None:
         """Draw the expected quality over the number of participants and over ε; None where nothing is known."""
-        from gazeveil.release.wanting import Answer  # noqa: PLC0415  (knows this class)
+        from gazeveil.release.sample_size import SampleSize  # noqa: PLC0415  (knows this class)
 
         forecast, measurement = self.forecast, self.measurement
         if forecast is None or (measurement.per_participant and measurement.epsilon is None):
             return None
-        return Answer(self, forecast.expected, None, None).plot()
+        return SampleSize(self, forecast.expected, None, None).plot()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
@@ -440,7 +527,7 @@ def _measured(
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
+def _quiet_warnings() -> Iterator[None]:
     """Keep Python's warnings quiet: what numpy or polars warn of would say that someone's gaze is odd."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The one record of a release: a folder with ``release.json``, the value, pictures and documents for readers.
+"""The one record of a release: a folder with ``release.json``, value, pictures and documents; and its signature (Ed25519).
 
 ``release.json`` holds format, version, id, date, software, guarantee, public facts, recipe, receipt and the SHA-256 of
 every other file, and last a digest of itself without that field. Its version is raised when its meaning changes;
@@ -15,17 +15,89 @@ import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gazeveil import __version__
 from gazeveil.arrays import Tell, silent
-from gazeveil.errors import OutputError
+from gazeveil.errors import FileFormatError, OutputError, why
 from gazeveil.files import replacing, write_private
 from gazeveil.privacy.ledger.events import digest_of
-from gazeveil.release import documents, signing
-from gazeveil.release.checking import private_report
-from gazeveil.release.manifest import digest_of_file
+from gazeveil.release import documents
+from gazeveil.release.check import private_report
 from gazeveil.release.release import Release
+from gazeveil.release.study_toml import digest_of_file
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+
+ALGORITHM = "ed25519"
+_HOW = "make one with `openssl genpkey -algorithm ed25519 -out key.pem`"
+
+
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """Read a private key.
+
+    Raises:
+        FileFormatError: If there is none of that kind.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError) as error:
+        raise FileFormatError(path, expected="an Ed25519 private key in PEM", found=why(error), hint=_HOW) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise FileFormatError(path, expected="an Ed25519 private key", found="another kind of key", hint=_HOW)
+    return key
+
+
+def public_key(path: Path) -> Ed25519PublicKey:
+    """Read a public key.
+
+    Raises:
+        FileFormatError: If there is none of that kind.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415
+
+    hint = "write it with `openssl pkey -in key.pem -pubout -out key.pub.pem`"
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except (OSError, ValueError, TypeError) as error:
+        raise FileFormatError(path, expected="an Ed25519 public key in PEM", found=why(error), hint=hint) from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise FileFormatError(path, expected="an Ed25519 public key", found="another kind of key", hint=hint)
+    return key
+
+
+def signature(key: Ed25519PrivateKey, digest: str) -> dict[str, str]:
+    """Return the signature of a digest, with the public key that checks it."""
+    raw = key.public_key().public_bytes_raw()
+    return {"algorithm": ALGORITHM, "public_key": raw.hex(), "signature": key.sign(digest.encode()).hex()}
+
+
+def is_signed(found: Any, digest: str, key: Ed25519PublicKey | None = None) -> bool:
+    """Return whether a signature is one of a digest, by a given key, or else by the key that it names."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
+    try:
+        named, signed = bytes.fromhex(found["public_key"]), bytes.fromhex(found["signature"])
+        # Written in one way only: of two spellings one was not written by us.
+        if found != {"algorithm": ALGORITHM, "public_key": named.hex(), "signature": signed.hex()}:
+            return False
+        if key is not None and named != key.public_bytes_raw():
+            return False
+        Ed25519PublicKey.from_public_bytes(named).verify(signed, digest.encode())
+    except (KeyError, TypeError, ValueError, InvalidSignature):
+        return False
+    return True
+
+
+# --- The one record of a release: a folder with ``release.json``, the value, pictures and documents for readers.
+
 
 FORMAT = "gazeveil-release"
 VERSION = 2
@@ -48,14 +120,14 @@ def write_record(
         OutputError: If it cannot be written, or would replace something that is no release.
     """
     check_place(folder, overwrite=overwrite)
-    key = None if sign_with is None else signing.private_key(sign_with)
+    key = None if sign_with is None else private_key(sign_with)
     with replacing(folder) as target:
         target.mkdir()
         more = release.measurement.write(release.value, target, tell)
-        documents.write(release, more, target)
+        documents.write_documents(release, more, target)
         values = _values(release, more, _digests(target))
         values["digest"] = digest_of_record(values)
-        values["signature"] = None if key is None else signing.signature(key, values["digest"])
+        values["signature"] = None if key is None else signature(key, values["digest"])
         (target / NAME).write_text(as_text(values), encoding="utf-8", newline="\n")
         private = private_report(release.measurement.study, release.private)
         write_private(private_report_of(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")

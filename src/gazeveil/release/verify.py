@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Verify a release: is its folder whole and unchanged, and does its record say one thing throughout?
+"""Verifies a release: is its folder whole and unchanged, does its record agree with itself, and was it charged as it says?
 
 Without a ledger the folder alone is checked; with one, that it was charged, and that the ledger is no old copy. A
 record that was made anew by someone else can be whole too: a signature checked with a key that you know, or a
@@ -11,24 +11,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gazeveil import __version__
-from gazeveil.errors import FileFormatError, why
+from gazeveil.display import html_table
+from gazeveil.errors import FileFormatError, GazeveilError, LedgerError, why
 from gazeveil.privacy.composition import is_seeded
 from gazeveil.privacy.guarantee import Guarantee, guarantee_from_dict
-from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.ledger.events import digest_of
+from gazeveil.privacy.ledger import Charged, Ledger
+from gazeveil.privacy.ledger.anchor import check_anchor
+from gazeveil.privacy.ledger.events import digest_of, digest_of_text, from_text
+from gazeveil.privacy.ledger.store import Line
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.release import signing
-from gazeveil.release.charges import check_charge
+from gazeveil.release import record as signing
 from gazeveil.release.documents import parts_in
 from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
-from gazeveil.release.shares import Shares
+from gazeveil.release.release import Shares, facts_from_record, stated_facts
 from gazeveil.release.study import Fact
-from gazeveil.release.verification import WRONG, Finding, Findings, Outcome, Verification, holds
-from gazeveil.release.words import facts_from_record, stated_facts
+from gazeveil.release.study_toml import digest_of_file
 from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import mechanism_from_dict
 from gazeveil.samples.recordings import VeiledRecordings
@@ -36,7 +39,173 @@ from gazeveil.samples.recordings import VeiledRecordings
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["Finding", "Outcome", "Verification", "verify"]
+
+class Outcome(StrEnum):
+    """What came of one check."""
+
+    OK = "ok"
+    FAULT = "fault"
+    UNCHECKED = "unchecked"
+    """The record is of a kind that does not allow the check, or nothing was given to check it with."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What came of one check.
+
+    Attributes:
+        check: What was checked.
+        outcome: What came of it.
+        text: What was found, in words.
+    """
+
+    check: str
+    outcome: Outcome
+    text: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the finding as plain values."""
+        return {"check": self.check, "outcome": str(self.outcome), "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found when a release was verified.
+
+    Attributes:
+        path: The release.
+        format: The format of its record.
+        version: The version of that format.
+        findings: What was checked, and what came of it.
+    """
+
+    path: Path
+    format: str
+    version: int
+    findings: tuple[CheckResult, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no check failed."""
+        return not self.faults
+
+    @property
+    def faults(self) -> tuple[CheckResult, ...]:
+        """The checks that failed."""
+        return tuple(finding for finding in self.findings if finding.outcome is Outcome.FAULT)
+
+    @property
+    def unchecked(self) -> tuple[CheckResult, ...]:
+        """What could not be checked."""
+        return tuple(finding for finding in self.findings if finding.outcome is Outcome.UNCHECKED)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verification as plain values."""
+        return {
+            "path": str(self.path),
+            "format": self.format,
+            "version": self.version,
+            "ok": self.ok,
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+    def __repr__(self) -> str:
+        done = len(self.findings) - len(self.unchecked)
+        said = "ok" if self.ok else f"{len(self.faults)} faults: {', '.join(fault.check for fault in self.faults[:3])}"
+        return f"Verification({self.path.name!r}, {said}, {done} checks, {len(self.unchecked)} unchecked)"
+
+    def _repr_html_(self) -> str:
+        rows = [(finding.outcome, finding.check, finding.text) for finding in self.findings]
+        return html_table(repr(self), rows, most=len(rows))
+
+
+WRONG = (GazeveilError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What reading a record may raise that is not what it should be."""
+
+
+def holds(path: Path, digest: object) -> bool:
+    """Return whether a path is a plain file with this SHA-256; one that cannot be read is not."""
+    try:
+        return path.is_file() and not path.is_symlink() and digest_of_file(path) == digest
+    except OSError:
+        return False
+
+
+@dataclass(slots=True)
+class CheckResults:
+    """Collects what is found on the way."""
+
+    found: list[CheckResult] = field(default_factory=list)
+
+    def check(self, what: str, holds: bool, fault: str, ok: str = "") -> bool:
+        """Note a check, with words for either outcome; return whether it holds."""
+        self.found.append(CheckResult(what, Outcome.OK if holds else Outcome.FAULT, ok if holds else fault))
+        return holds
+
+    def unchecked(self, what: str, why: str) -> None:
+        """Note what could not be checked."""
+        self.found.append(CheckResult(what, Outcome.UNCHECKED, why))
+
+
+# --- Was a release charged as its record says? Looks the charge up in the ledger.
+
+
+def check_charge(
+    found: CheckResults, values: Mapping[str, Any], receipt: Any, recipe_digest: str, ledger: Ledger | None
+) -> None:
+    """Compare a receipt with the record that it pays for, and with the ledger if there is one."""
+    if receipt is None:
+        if ledger is None:
+            found.unchecked("charge", "no account was kept")
+        else:
+            found.check("charge", False, "the record names no charge: no account was kept")
+        return
+    if not isinstance(receipt, dict):
+        found.check("receipt", False, "the receipt is none")
+        return
+    stated = (values.get("guarantee"), values.get("id"), values.get("date"))
+    same = (receipt.get("guarantee"), receipt.get("charge_id"), receipt.get("time")) == stated
+    found.check("receipt", same, "the receipt is for another release", "for this release")
+    if ledger is None:
+        found.unchecked("charge", "give --ledger to look it up")
+        return
+    _look_up(found, receipt, recipe_digest, ledger)
+
+
+def _look_up(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str, ledger: Ledger) -> None:
+    lines = ledger.lines(str(receipt.get("dataset")), str(receipt.get("person", "")))
+    _compare(
+        found, receipt, recipe_digest, next((line for line in lines if line.digest == receipt.get("digest")), None)
+    )
+    anchor = receipt.get("anchor")
+    if anchor is None:
+        found.unchecked("anchor", "the record has none")
+        return
+    try:
+        check_anchor(ledger, anchor)
+    except LedgerError as error:
+        found.check("anchor", False, error.message)
+    else:
+        found.check("anchor", True, "", "the ledger goes on from it")
+
+
+def _compare(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
+    """Compare a receipt with the event that has its digest."""
+    if line is None or digest_of_text(line.text) != line.digest:
+        found.check("charge", False, "the ledger does not hold this charge")
+        return
+    try:
+        event = from_text(line.text)
+    except LedgerError as error:
+        found.check("charge", False, error.message)
+        return
+    charged = {"charge_id": event.id, "time": event.time, "dataset": event.dataset, "person": event.person}
+    charged_ok = all(not receipt.get(name) or receipt[name] == value for name, value in charged.items())
+    paid = isinstance(event, Charged) and event.guarantee == receipt.get("guarantee") and event.recipe == recipe_digest
+    found.check("charge", charged_ok and paid, "the ledger holds it as something else", "the ledger holds it")
+
+
+# --- Verify a release: is its folder whole and unchanged, and does its record say one thing throughout?
 
 
 def verify(path: Path | str, ledger: Ledger | Path | str | None = None, key: Path | str | None = None) -> Verification:
@@ -64,7 +233,7 @@ def verify(path: Path | str, ledger: Ledger | Path | str | None = None, key: Pat
             found=f"{values.get('format')} version {values.get('version')}",
             hint="use the version of gazeveil that wrote it",
         )
-    found = Findings()
+    found = CheckResults()
     found.check("format", True, "", f"{FORMAT} {VERSION}")
     _check_record(found, values, text, record.parent, ledger, public)
     return Verification(record.parent, FORMAT, VERSION, tuple(found.found))
@@ -99,7 +268,7 @@ def _read(record: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _check_record(
-    found: Findings,
+    found: CheckResults,
     values: Mapping[str, Any],
     text: str,
     folder: Path,
@@ -122,7 +291,7 @@ def _check_record(
     check_charge(found, values, values.get("receipt"), recipe_digest, ledger)
 
 
-def _check_files(found: Findings, listed: Any, folder: Path) -> None:
+def _check_files(found: CheckResults, listed: Any, folder: Path) -> None:
     """Compare what lies in the folder with what the record lists. No path is taken from the record."""
     expected = listed if isinstance(listed, dict) else {}
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not _is_folder(path)}
@@ -133,7 +302,7 @@ def _check_files(found: Findings, listed: Any, folder: Path) -> None:
     found.check("contents of the files", not changed, f"changed: {_some(changed)}", f"{len(paths):,} files")
 
 
-def _check_statement(found: Findings, values: Mapping[str, Any], guarantee: Guarantee, folder: Path) -> None:
+def _check_statement(found: CheckResults, values: Mapping[str, Any], guarantee: Guarantee, folder: Path) -> None:
     total = None if values.get("total") is None else guarantee_from_dict(values["total"])
     facts = facts_from_record(values["public_facts"])
     identified = _check_identification(found, values, guarantee, facts)
@@ -160,7 +329,7 @@ def _check_statement(found: Findings, values: Mapping[str, Any], guarantee: Guar
 
 
 def _check_identification(
-    found: Findings, values: Mapping[str, Any], guarantee: Guarantee, facts: tuple[Fact, ...]
+    found: CheckResults, values: Mapping[str, Any], guarantee: Guarantee, facts: tuple[Fact, ...]
 ) -> str:
     """Compare what the record says about identification with the packaged table; return it in words."""
     written = values.get("identification")
@@ -186,7 +355,7 @@ def _documents_say(said: Statement, folder: Path) -> bool:
         return False
 
 
-def _check_key(found: Findings, signature: Any, digest: str, public: Ed25519PublicKey | None) -> None:
+def _check_key(found: CheckResults, signature: Any, digest: str, public: Ed25519PublicKey | None) -> None:
     if signature is None:
         if public is not None:
             found.check("signature", False, "the record is not signed")

@@ -46,8 +46,8 @@ from gazeveil.gaze.corpus import OneByOne
 from gazeveil.geometry import Geometry
 from gazeveil.privacy.calibration import gaussian_sigma
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.release.manifest import declared_file
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+from gazeveil.release.study_toml import declared_file
 from tests.releasing import planned, released
 
 PLANE = screen(1200, 800, 480, 320, 600)

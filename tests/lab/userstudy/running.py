@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.lab.userstudy.design import Step, UserStudy
 from gazeveil.lab.userstudy.playing import Eyes
 from gazeveil.lab.userstudy.serving import running

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError, OutputError
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.lab.userstudy.design import UserStudy, read_user_study
 from gazeveil.lab.userstudy.forms import FORMS, PSSUQ_16, PSSUQ_19, scores

@@ -24,7 +24,7 @@ import pytest
 
 from benchmarks import audits
 from gazeveil.arrays import IntArray, WordArray
-from gazeveil.gateway.budget import Purse
+from gazeveil.gateway.hub.budget import GroupLeases
 from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
@@ -304,7 +304,7 @@ def test_a_scene_whose_changes_are_forgotten_lets_outputs_tell_more_than_is_clai
     assert min(told(build("gateway-scene", {"epsilon": "30"}))) > 38  # whether the radius is raised or lowered
 
 
-def unpaid(self: Purse, t: float, now: float) -> tuple[float, float]:
+def unpaid(self: GroupLeases, t: float, now: float) -> tuple[float, float]:
     """Let everything through."""
     return math.inf, math.inf
 
@@ -312,7 +312,7 @@ def unpaid(self: Purse, t: float, now: float) -> tuple[float, float]:
 def twice_as_long(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a lease that lasts twice as long as was paid for."""
 
-    def begin(self: Purse, t: float, now: float) -> tuple[float, float] | None:
+    def begin(self: GroupLeases, t: float, now: float) -> tuple[float, float] | None:
         ends = original(self, t, now)
         return None if ends is None else (2 * ends[0] - t, 2 * ends[1] - now)
 
@@ -323,7 +323,7 @@ def used_twice(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a lease that can be begun a second time."""
     last: list[tuple[float, float]] = []
 
-    def begin(self: Purse, t: float, now: float) -> tuple[float, float] | None:
+    def begin(self: GroupLeases, t: float, now: float) -> tuple[float, float] | None:
         ends = original(self, t, now)
         if ends is not None:
             last.append((ends[0] - t, ends[1] - now))
@@ -341,7 +341,7 @@ def test_a_lease_that_shows_more_than_it_paid_for_tells_more_than_its_price(
     mutant: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert told(build("gateway-leases", {"epsilon": "30"}))[0] <= 30 * (1 + 1e-9)
-    monkeypatch.setattr(Purse, "begin", mutant(Purse.begin))
+    monkeypatch.setattr(GroupLeases, "begin", mutant(GroupLeases.begin))
     assert told(build("gateway-leases", {"epsilon": "30"}))[0] > 50
 
 

@@ -16,7 +16,7 @@ from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.guarantee import Guarantee, PureDP
-from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.data import BoundCorpus
 from gazeveil.release.plan import Domain, Measurement, Plan
 from gazeveil.release.study import Participants, Stimulus, Study
 

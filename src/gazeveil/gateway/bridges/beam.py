@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, broken, moment_of, point_of, refused, vendors
-from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import ViewingPlane
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "Beam Eye Tracker"
@@ -23,7 +23,7 @@ _INSTALL: Final = "pip install beam-eye-tracker, and the app Beam Eye Tracker"
 class Beam(Bridge):
     """A running Beam app."""
 
-    def __init__(self, sdk: Any, plane: Plane) -> None:
+    def __init__(self, sdk: Any, plane: ViewingPlane) -> None:
         self._sdk = sdk
         width, height = plane.pixels
         try:

@@ -28,7 +28,7 @@ from gazeveil.gateway.bridge import (
     refused,
     vendors,
 )
-from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import ViewingPlane
 from gazeveil.gateway.sample import RawSample
 
 TITLE: Final = "EyeLink"
@@ -44,7 +44,7 @@ _CLOSE_PX: Final = 1.0
 class EyeLink(Bridge):
     """A link to a tracker that records for us alone."""
 
-    def __init__(self, pylink: Any, device: str, plane: Plane) -> None:
+    def __init__(self, pylink: Any, device: str, plane: ViewingPlane) -> None:
         self._kinds = (pylink.SAMPLE_TYPE,)
         try:
             self._tracker = pylink.EyeLink(device or _USUAL)
@@ -82,7 +82,7 @@ class EyeLink(Bridge):
             with contextlib.suppress(Exception):
                 getattr(self._tracker, step)()
 
-    def _check_screen(self, plane: Plane) -> None:
+    def _check_screen(self, plane: ViewingPlane) -> None:
         told = self._asked("screen_pixel_coords")
         sides = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", told)[:4]]
         if len(sides) < 4:

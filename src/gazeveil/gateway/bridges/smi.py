@@ -17,8 +17,8 @@ from typing import Final
 
 from gazeveil.errors import OptionError, WireError
 from gazeveil.gateway.bridge import BRIDGES, MOST_AT_ONCE, NOWHERE, Bridge, BridgeKind, Point, mean_of, moment_of
-from gazeveil.gateway.protocols._numbers import coordinate, number
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.tracker_fields import coordinate, number
 
 TITLE: Final = "SMI iView X"
 _USUAL: Final = "127.0.0.1:4444:5555"

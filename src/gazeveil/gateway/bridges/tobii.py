@@ -25,8 +25,8 @@ from gazeveil.gateway.bridge import (
     refused,
     vendors,
 )
-from gazeveil.gateway.protocols._numbers import seconds
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.tracker_fields import seconds
 
 TITLE: Final = "Tobii Pro"
 _MODULE: Final = "tobii_research"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point
-from gazeveil.gateway.bridges._logs import LogTail, Rows, angles
+from gazeveil.gateway.bridges.headset_logs import LogTail, Rows, angles
 from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.gaze.formats.varjo_csv import GOOD_GAZE, layout_of

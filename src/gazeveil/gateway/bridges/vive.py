@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point, mean_of
-from gazeveil.gateway.bridges._logs import LogTail, Rows, angles
+from gazeveil.gateway.bridges.headset_logs import LogTail, Rows, angles
 from gazeveil.gateway.sample import FARTHEST_MM, ORIGINS, EyeGeometry, Place, RawSample
 from gazeveil.gaze.fileio.columns import Columns, parse_name
 from gazeveil.gaze.fileio.recordings import VectorColumns

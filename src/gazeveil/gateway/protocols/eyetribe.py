@@ -1,6 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The EyeTribe API: JSON objects over TCP on port 6555, asked for one by one or pushed.
+"""The EyeTribe protocol: JSON objects over TCP, polled or pushed, with the calibration dialogue that apps expect.
+
+The tracker is calibrated elsewhere, by its owner, and stays so whatever an app asks. An app that goes through all its
+points is told that each was met exactly: constants, and numbers that it sent itself.
+
+Trackers end each object with a newline, but clients often do not, so an object ends where its braces close. A line
+that is one object is taken at once; only what is left over is looked at brace by brace.
 
 A frame has room for six points and two pupils. All six are the one veiled point; pupils are constants. An app that
 does not send heartbeats is dropped, as the protocol guarantees.
@@ -8,19 +14,231 @@ does not send heartbeats is dropped, as the protocol guarantees.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
-from gazeveil.gateway.protocols._eyetribe_calibration import RESULT, Calibration
-from gazeveil.gateway.protocols._fixating import Fixating
-from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._json_objects import JsonObjects
-from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, seconds
+from gazeveil.errors import WireError
+from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.app_sinks import OneOutputSink, RestDetector
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
+from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, seconds
+
+MOST_POINTS: Final = 64
+
+RESULT: Final = {"result": True, "deg": 0.0, "degl": 0.0, "degr": 0.0, "calibpoints": []}
+
+Answer = dict[str, Any]
+
+
+class EyeTribeCalibration:
+    """How far an app has come.
+
+    Attributes:
+        running: Whether it has started and not ended.
+    """
+
+    def __init__(self) -> None:
+        self.running = False
+        self._wanted = 0
+        self._points: list[tuple[float, float]] = []
+        self._at = (0.0, 0.0)
+
+    def answer(self, request: object, values: object) -> Answer | None:
+        """Return status and values for a request, None for an unknown one."""
+        if request == "start":
+            return self._start(values)
+        if request == "pointstart":
+            return self._point(values)
+        if request == "pointend":
+            return self._met()
+        if request in ("abort", "clear"):
+            self.running = False
+            return {"statuscode": 200}
+        return None
+
+    def _start(self, values: object) -> Answer:
+        count = coordinate(values.get("pointcount")) if isinstance(values, dict) else 0.0
+        if not 1 <= count <= MOST_POINTS:
+            return _wrong(f"pointcount must be between 1 and {MOST_POINTS}")
+        self.running, self._wanted, self._points = True, int(count), []
+        return {"statuscode": 200}
+
+    def _point(self, values: object) -> Answer:
+        x, y = (coordinate(values.get(name)) if isinstance(values, dict) else 0.0 for name in ("x", "y"))
+        if x != x or y != y:  # noqa: PLR0124  (NaN)
+            return _wrong("x and y must be numbers")
+        self._at = x, y
+        return {"statuscode": 200}
+
+    def _met(self) -> Answer:
+        values: Answer = {}  # there even when empty: clients look into it for the result
+        if self.running:
+            self._points.append(self._at)
+            if len(self._points) == self._wanted:
+                self.running = False
+                values["calibresult"] = {**RESULT, "calibpoints": [_exact(x, y) for x, y in self._points]}
+        return {"statuscode": 200, "values": values}
+
+
+def _wrong(why: str) -> Answer:
+    return {"statuscode": 400, "values": {"statusmessage": why}}
+
+
+def _exact(x: float, y: float) -> Answer:
+    return {
+        "state": 2,
+        "cp": {"x": x, "y": y},
+        "mecp": {"x": x, "y": y},
+        "acd": {"ad": 0.0, "adl": 0.0, "adr": 0.0},
+        "mepix": {"mep": 0.0, "mepl": 0.0, "mepr": 0.0},
+        "asdp": {"asd": 0.0, "asdl": 0.0, "asdr": 0.0},
+    }
+
+
+# --- Bytes in, whole JSON objects out, whether or not anything stands between them; bounded in size and depth.
+
+
+MOST_DEPTH: Final = 32
+"""How deep an object may be nested; those of the protocols here are four deep."""
+
+_OUTSIDE: Final = re.compile(rb'[{}\[\]"]')
+_INSIDE: Final = re.compile(rb'["\\]')
+_SPACE: Final = b" \t\r\n"
+_SPACES: Final = re.compile(rb"[ \t\r\n]*")
+# float: an integer of a million digits is an infinity then, and costs no time
+_DECODER: Final = json.JSONDecoder(parse_int=float)
+
+
+class JsonObjects:
+    """Collects bytes until an object is whole."""
+
+    __slots__ = ("_at", "_decode", "_depth", "_in_string", "_waiting")
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+        self._decode = quickest()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._at = 0
+        self._depth = 0
+        self._in_string = False
+
+    def feed(self, data: bytes) -> list[dict[str, Any]]:
+        """Take bytes and return the objects that are whole now.
+
+        Raises:
+            WireError: If they are no JSON objects, or one is too long or too deep.
+        """
+        self._waiting += data
+        found = [] if self._depth else self._lines()
+        while (end := self._end()) is not None:
+            found.append(self._decoded(self._waiting[:end]))
+            del self._waiting[:end]
+            self._begin()
+            if b"\n" in self._skipped():  # only here: a line of many objects is not to be tried once for each
+                found += self._lines()
+        if len(self._waiting) > MOST_WAITING:
+            raise WireError("an object does not end")
+        return found
+
+    def _skipped(self) -> bytes:
+        """Drop space before an object, and return it."""
+        space = _SPACES.match(self._waiting)
+        skipped = bytes(space[0]) if space else b""
+        del self._waiting[: len(skipped)]
+        return skipped
+
+    def _lines(self) -> list[dict[str, Any]]:
+        """Take objects that fill a line: the quick way, for what trackers send."""
+        found = []
+        begin, waiting = 0, self._waiting
+        while (end := waiting.find(b"\n", begin)) >= 0:
+            line = waiting[begin:end].strip(_SPACE)
+            if line:
+                if line.count(b"{") + line.count(b"[") > MOST_DEPTH or len(line) > MOST_WAITING:
+                    break  # perhaps too deep: to be looked at closely
+                try:
+                    value = self._decode(line)
+                except ValueError:
+                    break  # perhaps the first line of an object, or two of them
+                if type(value) is not dict:
+                    raise WireError("expected a JSON object, found something else")
+                found.append(value)
+            begin = end + 1
+        del waiting[:begin]
+        return found
+
+    def _end(self) -> int | None:
+        """Return where the first object ends, None if that is not known yet."""
+        waiting = self._waiting
+        if not self._depth:
+            self._skipped()
+            if not waiting:
+                return None
+            if waiting[0] != 0x7B:
+                raise WireError("expected a JSON object, found something else")
+        while (match := (_INSIDE if self._in_string else _OUTSIDE).search(waiting, self._at)) is not None:
+            self._at = match.end()
+            sign = match[0]
+            if sign == b'"':
+                self._in_string = not self._in_string
+            elif sign == b"\\":
+                if self._at == len(waiting):  # what it escapes is still to come
+                    self._at -= 1
+                    return None
+                self._at += 1
+            elif sign in b"{[":
+                self._depth += 1
+                if self._depth > MOST_DEPTH:
+                    raise WireError("an object is nested too deeply")
+            else:
+                self._depth -= 1
+                if not self._depth:
+                    if self._at > MOST_WAITING:
+                        raise WireError("an object does not end")
+                    return self._at
+        self._at = len(waiting)
+        return None
+
+    def _decoded(self, text: bytearray) -> dict[str, Any]:
+        try:
+            value = self._decode(text)
+        except ValueError:
+            raise WireError("expected a JSON object, found something else") from None
+        return value if type(value) is dict else {}
+
+
+def plainly(text: bytearray) -> Any:
+    """Decode JSON, with "NaN" and "Infinity", which some trackers say, and numbers of any length."""
+    return _DECODER.decode(text.decode())
+
+
+@functools.cache
+def quickest() -> Callable[[bytearray], Any]:
+    """Return the quickest way to decode JSON that is installed; what it does not understand is decoded plainly."""
+    try:
+        import msgspec  # noqa: PLC0415
+    except ImportError:
+        return plainly
+    quickly, trouble = msgspec.json.Decoder().decode, msgspec.DecodeError
+
+    def decode(text: bytearray) -> Any:
+        try:
+            return quickly(text)
+        except trouble:
+            return plainly(text)
+
+    return decode
+
+
+# --- The EyeTribe API: JSON objects over TCP on port 6555, asked for one by one or pushed.
+
 
 HEARTBEAT_MS: Final = 3000
 """How often an app is to send a heartbeat."""
@@ -52,7 +270,7 @@ Reply = dict[str, Any]
 class EyeTribeSource(Source):
     """The client of an EyeTribe server."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: ViewingPlane) -> None:
         super().__init__(plane)
         self._objects = JsonObjects()
         self._size = plane.pixels if plane.geometry.knows_pixels else None
@@ -126,15 +344,15 @@ class EyeTribeSource(Source):
         return RawSample(t, math.nan, math.nan)
 
 
-class EyeTribeSink(GradedSink):
+class EyeTribeSink(OneOutputSink):
     """The server, as an app sees it."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: StreamFacts) -> None:
         super().__init__(shown)
         self._width, self._height = shown.plane.pixels
         self._objects = JsonObjects()
-        self._calibration = Calibration()
-        self._fixating = Fixating(shown.plane)
+        self._calibration = EyeTribeCalibration()
+        self._fixating = RestDetector(shown.plane)
         self._push = False
         self._heard: float | None = None
         self._polled: float | None = None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""GazePointer and its GazeFlow API: strings with a length in front over TCP, or WebSocket, both on port 43333.
+"""GazePointer's protocol: a key, then gaze as XML or JSON in .NET strings, or over WebSocket.
 
 An app of the first kind begins with the letters "xml", a browser with "GET", so the first bytes tell which it is. Both
 then name an application key, hear "ok", and get one record a sample: a point in pixels, and a head pose that is always
@@ -16,13 +16,74 @@ import re
 from typing import Any, Final, Literal
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
-from gazeveil.gateway.protocols._dotnet import Strings, packed
-from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, number
-from gazeveil.gateway.protocols._websocket_text import GOING_AWAY, POLICY, TextClient, TextServer
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.app_sinks import OneOutputSink
+from gazeveil.gateway.protocols.websocket_connection import GOING_AWAY, POLICY, TextClient, TextServer
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
+from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, number
+
+
+class Strings:
+    """Collects bytes until a string is whole.
+
+    Args:
+        longest: Bytes of the longest string; a longer one is refused as soon as its length is known.
+    """
+
+    __slots__ = ("_longest", "_waiting")
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._waiting = bytearray()
+
+    def feed(self, data: bytes) -> list[str]:
+        """Take bytes and return the strings that are whole now.
+
+        Raises:
+            WireError: If one is too long or no UTF-8.
+        """
+        self._waiting += data
+        found, begin = [], 0
+        while (head := self._length(begin)) is not None:
+            length, start = head
+            if len(self._waiting) < start + length:
+                break
+            begin = start + length
+            try:
+                found.append(self._waiting[start:begin].decode())
+            except UnicodeDecodeError:
+                raise WireError("expected text, found other bytes") from None
+        del self._waiting[:begin]
+        return found
+
+    def _length(self, at: int) -> tuple[int, int] | None:
+        """Return the length of the string there, and where it starts; None if that is not known yet."""
+        length = 0
+        for place, byte in enumerate(self._waiting[at : at + 5]):
+            length |= (byte & 0x7F) << 7 * place
+            if length > self._longest:
+                break
+            if byte < 0x80:
+                return length, at + place + 1
+        else:
+            if len(self._waiting) - at < 5:
+                return None
+        raise WireError("a string is too long")
+
+
+def packed(text: str) -> bytes:
+    """Return a string with its length in front."""
+    data = text.encode()
+    length, head = len(data), bytearray()
+    while length >= 0x80:
+        head.append(length & 0x7F | 0x80)
+        length >>= 7
+    head.append(length)
+    return bytes(head) + data
+
+
+# --- GazePointer and its GazeFlow API: strings with a length in front over TCP, or WebSocket, both on port 43333.
+
 
 APP_KEY: Final = "AppKeyDemo"
 """The key that GazePointer's own examples name."""
@@ -51,7 +112,7 @@ class GazePointerSource(Source):
         dialect: Which of the two to speak; a GazePointer understands both at the same port.
     """
 
-    def __init__(self, plane: Plane, dialect: Dialect = "tcp") -> None:
+    def __init__(self, plane: ViewingPlane, dialect: Dialect = "tcp") -> None:
         super().__init__(plane)
         self._size = plane.pixels
         self._texts = TextClient(LONGEST_RECORD) if dialect == "websocket" else Strings(LONGEST_RECORD)
@@ -87,10 +148,10 @@ class GazePointerSource(Source):
         return samples
 
 
-class GazePointerSink(GradedSink):
+class GazePointerSink(OneOutputSink):
     """GazePointer, as an app sees it."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: StreamFacts) -> None:
         super().__init__(shown)
         self._width, self._height = shown.plane.pixels
         self._first = bytearray()

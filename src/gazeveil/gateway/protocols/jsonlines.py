@@ -7,11 +7,10 @@ from __future__ import annotations
 from typing import Final
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Source
-from gazeveil.gateway.protocols._json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Source, ViewingPlane
+from gazeveil.gateway.protocols.json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.tracker_fields import Fields
 
 _TOO_LONG: Final = f"a line is longer than {MOST_BYTES:,} bytes"
 
@@ -19,7 +18,7 @@ _TOO_LONG: Final = f"a line is longer than {MOST_BYTES:,} bytes"
 class JsonLinesSource(Source):
     """Reads a tracker that writes one JSON object a line; it needs no request."""
 
-    def __init__(self, plane: Plane, fields: JsonFields | Fields | None = None) -> None:
+    def __init__(self, plane: ViewingPlane, fields: JsonFields | Fields | None = None) -> None:
         super().__init__(plane)
         self._reader = JsonReader(plane, fields or JsonFields())
         self._rest = bytearray()

@@ -16,15 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from gazeveil.errors import GeometryError, MissingExtra, PrivacyError, WireError
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane, Point
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
-from gazeveil.gateway.protocols._graded import CARRIES
-from gazeveil.gateway.protocols._json_gaze import converters
-from gazeveil.gateway.protocols._neon_status import CAMERAS, version_for
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
-from gazeveil.gateway.protocols._tracker_clock import TrackerClock
+from gazeveil.gateway.protocol import PROTOCOLS, Point, Protocol, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.app_sinks import CARRIES, TrackerClock
+from gazeveil.gateway.protocols.json_gaze import converters
+from gazeveil.gateway.protocols.neon_phone import CAMERAS, version_for
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gateway.tracker_fields import Fields, coordinate, seconds
 from gazeveil.geometry import Unit
 
 MOST_CHANNELS: Final = 1024
@@ -112,7 +109,7 @@ class LslSource:
 
     query: Final = "type='Gaze'"
 
-    def __init__(self, plane: Plane, fields: Fields | None = None) -> None:
+    def __init__(self, plane: ViewingPlane, fields: Fields | None = None) -> None:
         if fields is not None and fields.unit not in converters(plane):
             raise GeometryError(f"{plane.geometry} cannot hold gaze in {fields.unit!r}")
         self.plane, self._fields = plane, fields
@@ -213,7 +210,7 @@ class LslSink:
         ended: Whether the outlet is to be closed.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: StreamFacts) -> None:
         self.shown = shown
         self.ended = False
         self.description = _describe(shown)
@@ -283,7 +280,7 @@ _DURATION: Final = Channel("duration", "com.pupil-labs.fixation.duration", "mill
 _AREA: Final = Channel("area", "Marker", eye="")
 
 
-def _describe(shown: Shown) -> Description:
+def _describe(shown: StreamFacts) -> Description:
     channels = {"samples": _GAZE, "fixations": (*_GAZE, _DURATION), "hits": (_AREA,)}[shown.output]
     if shown.output == "samples" and shown.stream.endswith(NEON_NAME):
         channels = _NEON

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
-from gazeveil.gateway.protocols._neon_sink import NeonSink
-from gazeveil.gateway.protocols._neon_source import NeonSource
+from gazeveil.gateway.protocols.neon_phone import NeonSink, NeonSource
 from gazeveil.gateway.sample import ORIGINS
 
 LEAVES: Final = {

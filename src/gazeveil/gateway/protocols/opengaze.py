@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Open Gaze API of Gazepoint's trackers: one XML element a line, over TCP on port 4242.
+"""The Open Gaze API (Gazepoint): lines with one XML element each, and the calibration dialogue that apps expect.
+
+No document types, no entities of the other end's making, no nesting: what is not understood cannot do harm.
+
+The tracker is calibrated elsewhere, by its owner. An app that starts a calibration is shown every point at the pace
+it asked for, and is told that each was met exactly: constants, and numbers that it sent itself.
 
 An app sets flags, each of which adds fields to every record, and then asks for data. Records carry one veiled point in
 every place where the protocol has room for a point; whatever else an app enables reads as "not measured".
@@ -8,20 +13,191 @@ every place where the protocol has room for a point; whatever else an app enable
 
 from __future__ import annotations
 
+import functools
 import math
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
-from gazeveil.gateway.protocols._fixating import Fixating
-from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._lines import Lines
-from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, number, seconds
-from gazeveil.gateway.protocols._opengaze_calibration import FIVE, LONGEST, Calibration
-from gazeveil.gateway.protocols._xml import element, escaped, may_be_repeated
+from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.app_sinks import OneOutputSink, RestDetector
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
+from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, number, seconds
+
+
+class Lines:
+    """Collects bytes until a line is whole. Lines end with LF; a CR before it is part of the ending."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes and return the lines that are whole now, without their ends and without empty ones.
+
+        Raises:
+            WireError: If a line is longer than `MOST_WAITING`.
+        """
+        if b"\n" not in data:
+            self._waiting += data
+            whole: list[bytes] = []
+        else:
+            *whole, rest = (bytes(self._waiting) + data if self._waiting else data).split(b"\n")
+            self._waiting = bytearray(rest)
+        if len(self._waiting) > MOST_WAITING or max(map(len, whole), default=0) > MOST_WAITING:
+            raise WireError("a line does not end")
+        return [line for line in map(bytes.strip, whole) if line]
+
+
+# --- One empty XML element with attributes, which is all that the Open Gaze API says; nothing else of XML is
+# understood.
+
+
+# names are short: they are remembered, so that the same ones need not be looked at with every record
+_START: Final = re.compile(r"<([A-Z]{1,16})(\s{1,8}[A-Z_][A-Z0-9_]{0,63}\s{0,8}=\s{0,8})?", re.ASCII)
+_NAME: Final = re.compile(r"\s{1,8}([A-Z_][A-Z0-9_]{0,63})\s{0,8}=\s{0,8}", re.ASCII)
+_REFERENCE: Final = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
+
+
+def element(line: bytes) -> tuple[str, dict[str, str]]:
+    """Return an element's name and attributes; values stay as they were written, references too.
+
+    Raises:
+        WireError: If the line is anything but one empty element.
+    """
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        raise _wrong() from None
+    if text[-2:] != "/>" or text.count("<") != 1:
+        raise _wrong()
+    # quotes part names from values: the second, fourth … piece is a value, and the last one must be empty
+    first, *pieces = text[:-2].rstrip().split('"')
+    name, attribute = _started(first)
+    if not attribute:
+        if pieces:
+            raise _wrong()
+        return name, {}
+    if not pieces or len(pieces) % 2 or pieces[-1]:
+        raise _wrong()
+    return name, dict(zip([attribute, *map(_named, pieces[1:-1:2])], pieces[::2], strict=True))
+
+
+@functools.lru_cache(256)
+def _started(text: str) -> tuple[str, str]:
+    found = _START.fullmatch(text)
+    if found is None:
+        raise _wrong()
+    return found[1], _named(found[2]) if found[2] else ""
+
+
+@functools.lru_cache(1024)
+def _named(text: str) -> str:
+    found = _NAME.fullmatch(text)
+    if found is None:
+        raise _wrong()
+    return found[1]
+
+
+def _wrong() -> WireError:
+    return WireError("expected one XML element without content on a line, found something else")
+
+
+def may_be_repeated(value: str, most: int) -> bool:
+    """Whether a value as written may be sent back as it is: short, printable, and only XML's own five references."""
+    return len(value) <= most and value.isprintable() and _REFERENCE.search(value) is None
+
+
+def escaped(text: str) -> str:
+    """Return a text as the value of an attribute."""
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+# --- The Open Gaze calibration that an app may ask for: the dialogue it expects, without a tracker behind it.
+
+
+Point = tuple[float, float]
+
+FIVE: Final[tuple[Point, ...]] = ((0.5, 0.5), (0.85, 0.15), (0.85, 0.85), (0.15, 0.85), (0.15, 0.15))
+"""Where these trackers show points unless told otherwise."""
+
+MOST_POINTS: Final = 32
+LONGEST: Final = 10.0
+
+
+class OpenGazeCalibration:
+    """Points, pace, and how far a run has come.
+
+    Attributes:
+        points: As fractions of the screen.
+        delay: Seconds before a point is measured.
+        timeout: Seconds for which it is measured.
+    """
+
+    def __init__(self) -> None:
+        self.points: list[Point] = list(FIVE)
+        self.delay = 0.5
+        self.timeout = 1.25
+        self._at: int | None = None
+        self._until = 0.0
+
+    def replace(self, points: Iterable[Point]) -> None:
+        """Take other points; a run that shows the old ones is broken off."""
+        self.points = list(points)
+        self._at = None
+
+    def add(self, x: float, y: float) -> bool:
+        """Add a point, and say whether there was room for it."""
+        if len(self.points) >= MOST_POINTS or not (math.isfinite(x) and math.isfinite(y)):
+            return False
+        self.points.append((x, y))
+        return True
+
+    def listed(self) -> str:
+        """Return the points as attributes."""
+        pairs = (f' X{n}="{x:.5f}" Y{n}="{y:.5f}"' for n, (x, y) in enumerate(self.points, 1))
+        return f'PTS="{len(self.points)}"' + "".join(pairs)
+
+    def start(self, now: float) -> None:
+        """Begin with the first point."""
+        self._at, self._until = -1, now
+
+    def stop(self) -> None:
+        """Break off."""
+        self._at = None
+
+    def advance(self, now: float) -> str:
+        """Return what there is to say by now, one step at a time."""
+        if self._at is None or now < self._until:
+            return ""
+        said = ""
+        if self._at >= 0:
+            said = _point("CALIB_RESULT_PT", self._at, *self.points[self._at])
+        self._at += 1
+        if self._at < len(self.points):
+            self._until = now + self.delay + self.timeout
+            return said + _point("CALIB_START_PT", self._at, *self.points[self._at])
+        self._at = None
+        return said + self._result()
+
+    def _result(self) -> str:
+        met = (
+            f' CALX{n}="{x:.5f}" CALY{n}="{y:.5f}" LX{n}="{x:.5f}" LY{n}="{y:.5f}" LV{n}="1"'
+            f' RX{n}="{x:.5f}" RY{n}="{y:.5f}" RV{n}="1"'
+            for n, (x, y) in enumerate(self.points, 1)
+        )
+        return '<CAL ID="CALIB_RESULT"' + "".join(met) + " />\r\n"
+
+
+def _point(what: str, at: int, x: float, y: float) -> str:
+    return f'<CAL ID="{what}" PT="{at + 1}" CALX="{x:.4f}" CALY="{y:.4f}" />\r\n'
+
+
+# --- The Open Gaze API of Gazepoint's trackers: one XML element a line, over TCP on port 4242.
+
 
 TICKS_PER_SECOND: Final = 1_000_000
 LONGEST_USER_DATA: Final = 256
@@ -66,7 +242,7 @@ _CONSTANTS: Final = {
 class OpenGazeSource(Source):
     """The client of a Gazepoint tracker. Asks for the time and the point alone: what is not sent cannot leak."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: ViewingPlane) -> None:
         super().__init__(plane)
         self._lines = Lines()
         self._unanswered: dict[str, bytes] = {}
@@ -128,10 +304,10 @@ class OpenGazeSource(Source):
         return RawSample(t, math.nan, math.nan)
 
 
-class OpenGazeSink(GradedSink):
+class OpenGazeSink(OneOutputSink):
     """The tracker, as an app sees it."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: StreamFacts) -> None:
         super().__init__(shown)
         self._lines = Lines()
         self._flags = dict.fromkeys((_DATA, "CALIBRATE_SHOW", "TRACKER_DISPLAY", *_FIELDS), False)
@@ -139,8 +315,8 @@ class OpenGazeSink(GradedSink):
         self._user = "0"
         self._count = 0
         self._t: float | None = None
-        self._fixating = Fixating(shown.plane)
-        self._calibration = Calibration()
+        self._fixating = RestDetector(shown.plane)
+        self._calibration = OpenGazeCalibration()
         self._to_fraction = shown.plane.to_fraction
 
     @property

@@ -17,12 +17,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gazeveil.errors import PrivacyError, WireError, needing
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Shown
-from gazeveil.gateway.protocols._graded import CARRIES
-from gazeveil.gateway.protocols._numbers import coordinate, number, seconds
-from gazeveil.gateway.protocols._tracker_clock import TrackerClock
+from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.app_sinks import CARRIES, TrackerClock
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gateway.tracker_fields import coordinate, number, seconds
 
 Frames = list[bytes]
 
@@ -47,7 +45,7 @@ class PupilSource:
         sub_port: Where the tracker publishes, once it has answered.
     """
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: ViewingPlane) -> None:
         self.plane = plane
         self.sub_port: int | None = None
         self._decode = _gaze_decoder()
@@ -105,7 +103,7 @@ class PupilSink:
         ended: Whether the sockets are to be closed once everything is sent.
     """
 
-    def __init__(self, shown: Shown, sub_port: int = 50021, pub_port: int = 50022) -> None:
+    def __init__(self, shown: StreamFacts, sub_port: int = 50021, pub_port: int = 50022) -> None:
         self.shown = shown
         self.sub_port = sub_port
         self.pub_port = pub_port

@@ -11,20 +11,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol
-from gazeveil.gateway.protocols._carrying import LEAVES, MOST_BYTES, PATIENCE_S, PLAIN, WITHHELD, Carried
-from gazeveil.gateway.protocols._push_refusals import NOT_TEXT, POLICY, PushRefused
-from gazeveil.gateway.protocols._websocket_text import TextServer
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, ViewingPlane
+from gazeveil.gateway.protocols.pushed_gaze import (
+    LEAVES,
+    MOST_BYTES,
+    NOT_TEXT,
+    PATIENCE_S,
+    PLAIN,
+    POLICY,
+    WITHHELD,
+    PushedTextSource,
+    PushRefused,
+)
+from gazeveil.gateway.protocols.websocket_connection import TextServer
+from gazeveil.gateway.tracker_fields import Fields
 
 PING_EVERY_S: Final = 5.0
 
 
-class PushSource(Carried):
+class PushSource(PushedTextSource):
     """One sender on a WebSocket."""
 
-    def __init__(self, plane: Plane, gate: Gate, fields: Fields = PLAIN) -> None:
+    def __init__(self, plane: ViewingPlane, gate: Gate, fields: Fields = PLAIN) -> None:
         super().__init__(plane, gate, fields)
         refusal = "This page may not send gaze here; the policy can list it."
         self._texts = TextServer(MOST_BYTES, gate.origins, refusal=refusal)

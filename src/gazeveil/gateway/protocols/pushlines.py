@@ -10,20 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol
-from gazeveil.gateway.protocols._carrying import LEAVES, MOST_BYTES, PLAIN, WITHHELD, Carried
-from gazeveil.gateway.protocols._push_refusals import GOING_AWAY, POLICY, PushRefused, told
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, ViewingPlane
+from gazeveil.gateway.protocols.pushed_gaze import (
+    GOING_AWAY,
+    LEAVES,
+    MOST_BYTES,
+    PLAIN,
+    POLICY,
+    WITHHELD,
+    PushedTextSource,
+    PushRefused,
+    refusal_text,
+)
+from gazeveil.gateway.tracker_fields import Fields
 
 SILENT_S: Final = 10.0
 """After how long without a line a sender is dropped: nothing else says that a cable was pulled."""
 
 
-class PushLinesSource(Carried):
+class PushLinesSource(PushedTextSource):
     """One sender on a TCP connection."""
 
-    def __init__(self, plane: Plane, gate: Gate, fields: Fields = PLAIN) -> None:
+    def __init__(self, plane: ViewingPlane, gate: Gate, fields: Fields = PLAIN) -> None:
         super().__init__(plane, gate, fields)
         self._waiting = bytearray()
 
@@ -59,7 +67,7 @@ class PushLinesSource(Carried):
 
     def _end(self, reason: str, code: int, text: str = "") -> None:
         kind, hint = ("closed", "come again later") if code == GOING_AWAY else ("sender", "")
-        self._say(text or told("error", kind, reason, hint))
+        self._say(text or refusal_text("error", kind, reason, hint))
         self._waiting.clear()
         self.ended = True
 

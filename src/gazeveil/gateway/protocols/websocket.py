@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
-from gazeveil.gateway.protocols._json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
-from gazeveil.gateway.protocols._websocket_text import GOING_AWAY, POLICY, TextClient, TextServer
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
+from gazeveil.gateway.protocols.json_gaze import LEAVES, MOST_BYTES, WITHHELD, JsonFields, JsonReader, JsonSink
+from gazeveil.gateway.protocols.websocket_connection import GOING_AWAY, POLICY, TextClient, TextServer
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.tracker_fields import Fields
 
 PATIENCE_S: Final = 10.0
 """How long an app may take for its handshake, and for the answer to a ping."""
@@ -25,7 +24,7 @@ PING_EVERY_S: Final = 20.0
 class WebSocketSource(Source):
     """The client of a tracker or headset runtime that pushes JSON."""
 
-    def __init__(self, plane: Plane, fields: JsonFields | Fields | None = None) -> None:
+    def __init__(self, plane: ViewingPlane, fields: JsonFields | Fields | None = None) -> None:
         super().__init__(plane)
         self._reader = JsonReader(plane, fields or JsonFields())
         self._texts = TextClient(MOST_BYTES, "ws://127.0.0.1:7381/")  # the connection itself is someone else's
@@ -49,7 +48,7 @@ class WebSocketSource(Source):
 class WebSocketSink(JsonSink):
     """The server for an app."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: StreamFacts) -> None:
         super().__init__(shown)
         self._texts = TextServer(MOST_BYTES, shown.origins, self._writer.hello())
         self._deadline: float | None = None
@@ -64,7 +63,7 @@ class WebSocketSink(JsonSink):
         """Wait for the app's handshake, but not for ever."""
         self._deadline = now + PATIENCE_S
 
-    def regrade(self, shown: Shown) -> None:
+    def regrade(self, shown: StreamFacts) -> None:
         """Greet the app again, and whoever has not shaken hands yet: something else comes from now on."""
         super().regrade(shown)
         self._texts.greeting = self._writer.hello()

@@ -24,9 +24,8 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS
+from gazeveil.release.data import BoundCorpus
+from gazeveil.release.plan import PRODUCTS, Method
 from gazeveil.release.products.liu_map import GazeMap, GazeMapMeasurement, for_gaze_map
 from gazeveil.release.study import Study
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.arrays import FloatArray
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.lab.userstudy.design import UserStudy
 from gazeveil.lab.userstudy.sessions import Session

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import InputError, needing
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.lab.userstudy.design import UserStudy
 from gazeveil.simulate.player import Player, Scene
 

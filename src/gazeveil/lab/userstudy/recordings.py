@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.errors import InputError
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gaze.corpus import write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
@@ -25,8 +25,8 @@ from gazeveil.lab.userstudy.design import UserStudy
 from gazeveil.lab.userstudy.measures import BASELINE
 from gazeveil.lab.userstudy.scoring import Row, samples
 from gazeveil.lab.userstudy.sessions import Session
-from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+from gazeveil.release.study_toml import write_study
 
 RECOGNISER = Lda(seconds=5.0, step=2.5)
 """Rounds are short, and so are its windows; its scores of a round are added up."""

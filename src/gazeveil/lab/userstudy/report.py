@@ -14,7 +14,14 @@ from gazeveil.files import replacing
 from gazeveil.lab.userstudy._plots import by_condition, over_time
 from gazeveil.lab.userstudy.analysis import Analysis, Found, Variance, analyse
 from gazeveil.lab.userstudy.overview import Chosen, Overview
-from gazeveil.release.report import Section, picture, table, warning, words, write_report
+from gazeveil.release.visual_report import (
+    ReportSection,
+    html_picture,
+    html_table,
+    html_warning,
+    paragraph,
+    write_report,
+)
 
 AGAINST = ["condition", "participants", "mean", "difference", "from", "to", "z", "p (Holm)", "rank-biserial r", "d",
            "d from", "d to", "Bayes factor for none", "in words"]  # fmt: skip
@@ -41,13 +48,15 @@ def write_user_study(measures: pl.DataFrame, folder: Path, title: str, overview:
     return found
 
 
-def _opening(found: Analysis) -> list[Section]:
+def _opening(found: Analysis) -> list[ReportSection]:
     return (
-        [Section("What to keep in mind", tuple(warning(remark) for remark in found.remarks))] if found.remarks else []
+        [ReportSection("What to keep in mind", tuple(html_warning(remark) for remark in found.remarks))]
+        if found.remarks
+        else []
     )
 
 
-def _measures(found: Analysis) -> list[Section]:
+def _measures(found: Analysis) -> list[ReportSection]:
     sections = []
     for name in dict.fromkeys(one.measure.name for one in found.found):
         of_it = [one for one in found.found if one.measure.name == name]
@@ -56,14 +65,14 @@ def _measures(found: Analysis) -> list[Section]:
         caption = (
             f"{measure.words}: every participant, mean and 95 % interval of the mean. {better.capitalize()} is better."
         )
-        pieces = [picture(by_condition(of_it), caption)]
+        pieces = [html_picture(by_condition(of_it), caption)]
         for one in of_it:
-            pieces += [words(f"Control: {one.control}. {_friedman_words(one)}"), table(AGAINST, _rows(one))]
-        sections.append(Section(measure.words[:1].upper() + measure.words[1:], tuple(pieces)))
+            pieces += [paragraph(f"Control: {one.control}. {_friedman_words(one)}"), html_table(AGAINST, _rows(one))]
+        sections.append(ReportSection(measure.words[:1].upper() + measure.words[1:], tuple(pieces)))
     return sections
 
 
-def _beside(overview: Overview) -> list[Section]:
+def _beside(overview: Overview) -> list[ReportSection]:
     columns = ["participant", "rounds", "hits", "misses", "false selections", "attempts", "accuracy (degrees)",
                "finished"]  # fmt: skip
     rows = [
@@ -76,15 +85,15 @@ def _beside(overview: Overview) -> list[Section]:
         "are more attempts than rounds where gaze was lost and a round was played again. Accuracy is the mean error "
         "over the nine points at the beginning, without a mechanism."
     )
-    people = Section("Participants", (words(told), table(columns, rows)))
+    people = ReportSection("Participants", (paragraph(told), html_table(columns, rows)))
     return [_levels(overview.chosen), people] if overview.chosen else [people]
 
 
-def _levels(chosen: Chosen) -> Section:
+def _levels(chosen: Chosen) -> ReportSection:
     caption = "The privacy level that participants had chosen while they played, from the weakest to the strongest."
     columns = ["participant", *(f"share of the time at {level}" for level in chosen.levels), "changes"]
-    return Section(
-        "Privacy level chosen over time", (picture(over_time(chosen), caption), table(columns, chosen.rows()))
+    return ReportSection(
+        "Privacy level chosen over time", (html_picture(over_time(chosen), caption), html_table(columns, chosen.rows()))
     )
 
 
@@ -111,11 +120,11 @@ def _rows(found: Found) -> list[list[object]]:
     return rows
 
 
-def _three_way(found: Analysis) -> list[Section]:
+def _three_way(found: Analysis) -> list[ReportSection]:
     return [
-        Section(
+        ReportSection(
             f"Mechanism, strength and control: {variance.measure.words}",
-            (words(_assumptions(variance)), table(
+            (paragraph(_assumptions(variance)), html_table(
                 ["effect", "F", "degrees", "p (Greenhouse–Geisser)", "factor of degrees", "partial η²",
                  "generalised η²", "p by aligned ranks"],
                 [

@@ -18,10 +18,9 @@ from importlib import resources
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError
-from gazeveil.gateway._control_guard import whole
-from gazeveil.gateway._page_files import PageFiles
-from gazeveil.gateway.control import LocalServer
-from gazeveil.gateway.policy import LOOPBACK, read_policy
+from gazeveil.gateway.control.http import PageFiles, whole
+from gazeveil.gateway.control.server import LocalServer
+from gazeveil.gateway.policy.settings import LOOPBACK, read_policy
 from gazeveil.lab.userstudy.design import Step, UserStudy
 from gazeveil.lab.userstudy.forms import form_of
 from gazeveil.lab.userstudy.scoring import check_round

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from gazeveil.errors import InputError
-from gazeveil.gateway.policy import Policy, read_policy
+from gazeveil.gateway.policy.settings import Policy, read_policy
 from gazeveil.lab.userstudy.design import UserStudy
 from gazeveil.lab.userstudy.server import Desk, StudyServer, Turn
 from gazeveil.process import STOP, called_on

@@ -28,16 +28,13 @@ from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.composition import compose_disjoint
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.fixations import check_stated
+from gazeveil.release.data import BoundCorpus
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import said_of
-from gazeveil.release.manifest import checked_file
-from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS, Domain
-from gazeveil.release.products._common import Aggregate, check_delta, number_of
-from gazeveil.release.sizing import with_usual_sizes
+from gazeveil.release.map_files import stimulus_saliency
+from gazeveil.release.plan import PRODUCTS, Domain, Method, check_stated
+from gazeveil.release.product_base import Aggregate, check_delta, number_of, with_usual_sizes
 from gazeveil.release.study import Fact, Study, spelt
+from gazeveil.release.study_toml import checked_file
 
 _FLOOR = 0.8
 """The part of the error without data that a release may have at most. Where the noise alone hides all there is to see,
@@ -240,7 +237,7 @@ class AoiMeasurement(Aggregate):
 
 
 @PRODUCTS.register(AoiStatistics.product)
-def prepare(
+def prepare_aoi(
     study: Study, mechanism: AoiStatistics | GroupComparison, stimuli: Iterable[str] | None = None
 ) -> AoiMeasurement:
     """Plan statistics of the areas that the mechanism or the study declares, by default on all stimuli that have some.
@@ -270,7 +267,7 @@ def _pictures(study: Study, mechanism: AoiStatistics, areas: Areas) -> dict[str,
     """Return what declared pictures say, if shares of time are asked for."""
     if not mechanism.picture_prior or all(each.name != DwellShare.name for each in mechanism.statistics):
         return {}
-    found = {name: said_of(study.stimulus(name)) for name, _ in areas}
+    found = {name: stimulus_saliency(study.stimulus(name)) for name, _ in areas}
     return {name: said for name, said in found.items() if said is not None}
 
 

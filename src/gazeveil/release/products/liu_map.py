@@ -22,12 +22,10 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.release import plots
-from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS
-from gazeveil.release.products._common import OneStimulus, number_of, one_stimulus
-from gazeveil.release.sizing import with_usual_sizes
+from gazeveil.release import visual_report
+from gazeveil.release.data import BoundCorpus
+from gazeveil.release.plan import PRODUCTS, Method
+from gazeveil.release.product_base import OneStimulus, number_of, one_stimulus, with_usual_sizes
 from gazeveil.release.study import Study
 
 
@@ -75,7 +73,7 @@ class GazeMapMeasurement(OneStimulus):
         """Write the map and its picture."""
         np.savez_compressed(folder / "map.npz", map=value.map, noise_sd=value.noise_sd)
         self.frame(value).write_parquet(folder / "map.parquet")
-        if plots.available():
+        if visual_report.available():
             (folder / "map.png").write_bytes(self.picture(value))
         return {"noise_sd": value.noise_sd, **({} if value.cap is None else {"cap": value.cap})}
 
@@ -87,7 +85,7 @@ class GazeMapMeasurement(OneStimulus):
     def picture(self, value: GazeMap) -> bytes:
         """Return the map as a picture."""
         kind = "gaze map with noise" if value.noise_sd else "gaze map without noise, not protected"
-        return plots.map_picture(value.map, self.shown.screen, f"{kind}: {self.stimulus}", scale="")
+        return visual_report.map_picture(value.map, self.shown.screen, f"{kind}: {self.stimulus}", scale="")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -178,7 +176,7 @@ class LiuMapMeasurement(GazeMapMeasurement):
 
 
 @PRODUCTS.register(LiuMap.product)
-def prepare(study: Study, mechanism: LiuMap, stimulus: str | None = None) -> LiuMapMeasurement:
+def prepare_liu_map(study: Study, mechanism: LiuMap, stimulus: str | None = None) -> LiuMapMeasurement:
     """Plan the gaze map of one stimulus of a study."""
     study, name = for_gaze_map(study, stimulus)
     found = LiuMapMeasurement(study, mechanism, name)

@@ -17,7 +17,7 @@ from gazeveil.lab.experiments.advising import recommending, streams
 from gazeveil.lab.experiments.advising.advice import Advice, Harm, Use
 from gazeveil.lab.experiments.advising.recommending import Forecasting
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.products._common import error_forecast
+from gazeveil.release.product_base import error_forecast
 from gazeveil.release.study import Study
 
 _READERS, _SECONDS = 10, 120.0

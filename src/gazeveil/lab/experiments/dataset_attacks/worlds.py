@@ -40,7 +40,7 @@ from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import PLANE
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.release.feature_facts import observed_facts
+from gazeveil.release.feature_settings import observed_facts
 from gazeveil.release.plan import Data, Plan
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.simulate import TRACKERS, SimulatedStudy

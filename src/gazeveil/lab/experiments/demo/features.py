@@ -20,8 +20,8 @@ from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
-from gazeveil.release import report
-from gazeveil.release.feature_facts import observed_facts
+from gazeveil.release import visual_report
+from gazeveil.release.feature_settings import observed_facts
 from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
 
 EPSILON = "3"
@@ -30,7 +30,7 @@ PART_S, WINDOW_S, STEP_S = 50.0, 15.0, 2.5
 FEATURE = "right_share"
 
 
-def feature_section(observers: int) -> report.Section:
+def feature_section(observers: int) -> visual_report.ReportSection:
     """Release the mean course of one feature of a simulated class, and show it beside what it was."""
     readers = min(max(observers, FEWEST), MOST)
     comic, _, textbook = DOCUMENTS
@@ -53,12 +53,14 @@ def feature_section(observers: int) -> report.Section:
         "are public."
     )
     caption = f"Saccades that go right: the class and what is released; off by {off:.3f} (root mean square)"
-    return report.Section(
+    return visual_report.ReportSection(
         "A private feature over time",
         (
-            report.words(lead),
-            report.picture(_drawn(truth, released.value, [document.name for document in lesson]), caption),
-            report.folded("The privacy statement", report.words(released.statement().paragraph())),
+            visual_report.paragraph(lead),
+            visual_report.html_picture(_drawn(truth, released.value, [document.name for document in lesson]), caption),
+            visual_report.html_details(
+                "The privacy statement", visual_report.paragraph(released.statement().paragraph())
+            ),
         ),
     )
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import gazeveil
-from gazeveil.release import report
+from gazeveil.release import visual_report
 
 SCREENSHOT = Path(gazeveil.__file__).resolve().parents[2] / "docs" / "images" / "control-page.png"
 """The control page, as the tests drew it; there in a checkout, not where the package is installed."""
 
 
-def live_section() -> report.Section:
+def live_section() -> visual_report.ReportSection:
     """Say how the gateway can be tried, with a picture of its page where there is one."""
     lead = (
         "A gateway protects gaze on its way from the tracker to the apps. To try it without a tracker: "
         "gazeveil serve --demo. It opens a page with simulated gaze, your mouse as an eye, and two toy apps. Its "
         "privacy budget is made up, and nothing is kept."
     )
-    pieces = [report.words(lead)]
+    pieces = [visual_report.paragraph(lead)]
     if SCREENSHOT.is_file():
         caption = "The control page: raw gaze, what an app is shown, and what a filter recovers of it"
-        pieces.append(report.picture(SCREENSHOT.read_bytes(), caption))
-    return report.Section("Live gaze", tuple(pieces))
+        pieces.append(visual_report.html_picture(SCREENSHOT.read_bytes(), caption))
+    return visual_report.ReportSection("Live gaze", tuple(pieces))

@@ -16,8 +16,8 @@ from gazeveil.engines import engine_at
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.utility.maps import correlation
 from gazeveil.noise import NoiseSource
-from gazeveil.release import plots, report
-from gazeveil.release.heatmap_files import enlarged
+from gazeveil.release import visual_report
+from gazeveil.release.map_files import enlarged
 from gazeveil.release.study import Study
 
 EPSILON = 3.0
@@ -26,7 +26,7 @@ CELL_DEG = 1.5
 BLUR_DEG = 1.5
 
 
-def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -> report.Section:
+def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -> visual_report.ReportSection:
     """Release one stimulus's heatmap and show it beside the raw one; then the prior and a baseline."""
     chosen = corpus.select(stimulus=stimulus)
     grid = Grid.of_degrees(chosen.geometry, CELL_DEG)
@@ -42,13 +42,15 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     share = ours.value.data_share
 
     def drawn(name: str, values: FloatArray, words: str) -> str:
-        over = plots.heat_over_picture(picture, enlarged(np.clip(values, 0, None), *picture.shape[:2]), name)
-        return report.picture(over, f"{words}; correlation with the raw heatmap {correlation(values, truth):.2f}")
+        over = visual_report.heat_over_picture(picture, enlarged(np.clip(values, 0, None), *picture.shape[:2]), name)
+        return visual_report.html_picture(
+            over, f"{words}; correlation with the raw heatmap {correlation(values, truth):.2f}"
+        )
 
     from_data = f"{share:.0%} of this map comes from the data, {1 - share:.0%} from the prior"
     first = [
-        report.picture(
-            plots.heat_over_picture(picture, enlarged(truth, *picture.shape[:2]), "raw gaze"),
+        visual_report.html_picture(
+            visual_report.heat_over_picture(picture, enlarged(truth, *picture.shape[:2]), "raw gaze"),
             f"Raw gaze of {raw.observers} participants: no guarantee",
         ),
         drawn("differentially private", ours.value.map, f"Released: {from_data}"),
@@ -62,14 +64,14 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
         "The noise is fresh, so the private pictures change from run to run. More participants or a larger ε give a "
         "map with more data in it; gazeveil plan says how good it will be before anything is spent. For comparison:"
     )
-    return report.Section(
+    return visual_report.ReportSection(
         "A private heatmap",
         (
-            report.words(lead),
-            report.gallery(first),
-            report.folded("The privacy statement", report.words(ours.statement().paragraph())),
-            report.words(below),
-            report.gallery(compared),
+            visual_report.paragraph(lead),
+            visual_report.html_gallery(first),
+            visual_report.html_details("The privacy statement", visual_report.paragraph(ours.statement().paragraph())),
+            visual_report.paragraph(below),
+            visual_report.html_gallery(compared),
         ),
     )
 

@@ -21,7 +21,7 @@ from gazeveil.lab.experiments.demo.live import live_section
 from gazeveil.lab.experiments.demo.private import private_section
 from gazeveil.lab.experiments.demo.veils import veil_section
 from gazeveil.lab.utility.agreement import Agreement, agreement
-from gazeveil.release import plots, report
+from gazeveil.release import visual_report
 from gazeveil.simulate.study import SimulatedStudy
 
 BLUR_DEG = 1.0
@@ -72,7 +72,7 @@ def run_demo(
         _private(),
     ]
     target = out / "report.html"
-    report.write_report(
+    visual_report.write_report(
         target,
         "A simulated study, with differential privacy",
         f"{participants} simulated participants looked at {stimuli} images. Nobody was recorded.",
@@ -121,7 +121,7 @@ def _look(recordings: Iterator[Recording]) -> Looked:
     return Looked(kept, found, agreed.kappa)
 
 
-def _about(study: SimulatedStudy, looked: Looked) -> report.Section:
+def _about(study: SimulatedStudy, looked: Looked) -> visual_report.ReportSection:
     seconds = sum(recording.duration for recording in looked.recordings.values())
     tracked = np.mean([recording.tracked.mean() for recording in looked.recordings.values()])
     rows: list[list[object]] = [
@@ -136,10 +136,12 @@ def _about(study: SimulatedStudy, looked: Looked) -> report.Section:
         ["samples with gaze", f"{tracked:.1%}"],
     ]
     lead = "Participants differ in how fast their eyes jump, how long they rest and what they like to look at."
-    return report.Section("The study", (report.words(lead), report.table(["", ""], rows)))
+    return visual_report.ReportSection(
+        "The study", (visual_report.paragraph(lead), visual_report.html_table(["", ""], rows))
+    )
 
 
-def _scenes(study: SimulatedStudy, looked: Looked) -> report.Section:
+def _scenes(study: SimulatedStudy, looked: Looked) -> visual_report.ReportSection:
     plane = study.plane.in_unit("px")
     width, height = int(plane.width_px or 0), int(plane.height_px or 0)
     scale = PICTURE_WIDTH / width
@@ -149,21 +151,24 @@ def _scenes(study: SimulatedStudy, looked: Looked) -> report.Section:
     for scene in study.scenes():
         views = [item.to("px") for key, item in looked.recordings.items() if key.stimulus == scene.name]
         x, y = (np.concatenate([getattr(view, axis) for view in views]) * scale for axis in ("x", "y"))
-        warmth = plots.heat(x, y, PICTURE_WIDTH, round(height * scale), blur)
+        warmth = visual_report.heat(x, y, PICTURE_WIDTH, round(height * scale), blur)
         picture = scene.picture(PICTURE_WIDTH, round(height * scale))
         participants = len({view.observer for view in views})
         pieces.append(
-            report.picture(
-                plots.heat_over_picture(picture, warmth, scene.name),
+            visual_report.html_picture(
+                visual_report.heat_over_picture(picture, warmth, scene.name),
                 f"{scene.name}: where {participants} participants looked (raw gaze, blurred by {BLUR_DEG:g}°)",
             )
         )
     lead = "Faces draw the eye most, then writing, then things; each participant weighs them differently."
     raw = "These heatmaps are made of raw gaze. They guarantee nothing: no participant's share in them is hidden."
-    return report.Section("Raw heatmaps", (report.words(lead), report.warning(raw), report.gallery(pieces)))
+    return visual_report.ReportSection(
+        "Raw heatmaps",
+        (visual_report.paragraph(lead), visual_report.html_warning(raw), visual_report.html_gallery(pieces)),
+    )
 
 
-def _one_participant(study: SimulatedStudy, looked: Looked) -> report.Section:
+def _one_participant(study: SimulatedStudy, looked: Looked) -> visual_report.ReportSection:
     key, recording = next(iter(looked.recordings.items()))
     events = looked.events[key]
     plane = study.plane.in_unit("px")
@@ -172,19 +177,19 @@ def _one_participant(study: SimulatedStudy, looked: Looked) -> report.Section:
     )
     fixations = events.filter(pl.col("kind") == "fixation")
     pieces = (
-        report.picture(
-            plots.trace(recording, events, f"{key.observer} looks at {key.stimulus}"),
+        visual_report.html_picture(
+            visual_report.trace(recording, events, f"{key.observer} looks at {key.stimulus}"),
             "Gaze over time; fixations found by I-VT are shaded, blinks are hatched",
         ),
-        report.picture(
-            plots.scanpath_over_picture(picture, fixations, "the same, as a scanpath"),
+        visual_report.html_picture(
+            visual_report.scanpath_over_picture(picture, fixations, "the same, as a scanpath"),
             "Where the gaze rested, in order; larger discs lasted longer",
         ),
     )
-    return report.Section("One participant, one image", pieces)
+    return visual_report.ReportSection("One participant, one image", pieces)
 
 
-def _eyes(looked: Looked) -> report.Section:
+def _eyes(looked: Looked) -> visual_report.ReportSection:
     participants = list(dict.fromkeys(key.observer for key in looked.recordings))
     rows = []
     for observer in participants:
@@ -210,24 +215,24 @@ def _eyes(looked: Looked) -> report.Section:
         f"kappa {looked.kappa:.2f} (sample by sample, fixation or not)."
     )
     columns = ["participant", "fixations", "median ms", "saccades", "median °", "ceiling °/s", "scale °", "blinks"]
-    return report.Section(
+    return visual_report.ReportSection(
         "Fixations and saccades",
         (
-            report.words(lead),
-            report.picture(
-                plots.main_sequence(saccades, curves, f"main sequence of {len(shown)} participants"),
+            visual_report.paragraph(lead),
+            visual_report.html_picture(
+                visual_report.main_sequence(saccades, curves, f"main sequence of {len(shown)} participants"),
                 "Each dot is a saccade, each line a participant's fitted main sequence",
             ),
-            report.table(columns, rows),
+            visual_report.html_table(columns, rows),
         ),
     )
 
 
-def _who(looked: Looked) -> report.Section:
+def _who(looked: Looked) -> visual_report.ReportSection:
     participants = list(dict.fromkeys(key.observer for key in looked.recordings))
     days = sorted({key.session for key in looked.recordings})
     if len(days) < 2:
-        return report.Section(_WHO, (report.words("This takes two sessions."),))
+        return visual_report.ReportSection(_WHO, (visual_report.paragraph("This takes two sessions."),))
     pieces = []
     for quantity, unit, scale in (
         ("median_fixation", "median fixation (ms)", 1000.0),
@@ -239,8 +244,8 @@ def _who(looked: Looked) -> report.Section:
         )
         likeness = float(np.corrcoef(first, second)[0, 1]) if len(participants) > 2 else float("nan")
         pieces.append(
-            report.picture(
-                plots.two_sessions(first, second, unit, unit),
+            visual_report.html_picture(
+                visual_report.two_sessions(first, second, unit, unit),
                 f"Each dot is a participant; correlation of the two days {likeness:.2f}",
             )
         )
@@ -248,13 +253,13 @@ def _who(looked: Looked) -> report.Section:
         "A participant whose eyes are slow today has slow eyes tomorrow. Such traits repeat from day to day, so raw "
         "gaze is not anonymous even without a name on it: the participant can be re-identified."
     )
-    return report.Section(_WHO, (report.words(lead), report.gallery(pieces)))
+    return visual_report.ReportSection(_WHO, (visual_report.paragraph(lead), visual_report.html_gallery(pieces)))
 
 
-def _private() -> report.Section:
+def _private() -> visual_report.ReportSection:
     text = (
         "Only the private heatmap, the released feature and the veiled streams are private. The rest is raw gaze. "
         "That is fine because these participants do not exist; a report made in this way from a real study would "
         "show its participants' raw gaze."
     )
-    return report.Section("What is private in this report", (report.warning(text),))
+    return visual_report.ReportSection("What is private in this report", (visual_report.html_warning(text),))

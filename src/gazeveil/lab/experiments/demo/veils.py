@@ -12,7 +12,7 @@ from gazeveil.lab.utility.streams import veil_error
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.composition import kept_promise
 from gazeveil.privacy.statement import statement
-from gazeveil.release import report
+from gazeveil.release import visual_report
 from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate.study import SimulatedStudy
@@ -22,7 +22,7 @@ SHOWN = {"lphu": ("weaker privacy, useful", BLUE), "hplu": ("stronger privacy, h
 """The presets that are shown, what to call them, and their colours."""
 
 
-def veil_section(seed: int = 1) -> report.Section:
+def veil_section(seed: int = 1) -> visual_report.ReportSection:
     """Veil one simulated stream twice and show it beside what it was."""
     raw = SimulatedStudy(observers=1, stimuli=1, sessions=1, tracker="remote", seconds=SECONDS, seed=seed).recording(
         0, 0
@@ -37,19 +37,21 @@ def veil_section(seed: int = 1) -> report.Section:
         stated = statement(kept_promise(mechanism.guarantee, noise))
         error = veil_error(raw, veiled[name])
         rows.append([f"{name}: {words}", f"{error.rmse_px:.0f}", f"{error.centre_rmse_px:.0f}"])
-        statements.append(report.folded(f"The privacy statement of {name}", report.words(stated.paragraph())))
+        statements.append(
+            visual_report.html_details(f"The privacy statement of {name}", visual_report.paragraph(stated.paragraph()))
+        )
     lead = (
         "A game or a headset needs gaze as it comes. The mechanism for live gaze releases a noisy point a few "
         "times a second, by the clock and never by where the participant looks. A filter fills in between. Every "
         "sample gets a point at once; pupils and single eyes are not released."
     )
     caption = "Horizontal gaze of one participant: raw (grey), and as an app would see it at two privacy levels"
-    return report.Section(
+    return visual_report.ReportSection(
         "A private live stream",
         (
-            report.words(lead),
-            report.picture(_drawn(raw, veiled), caption),
-            report.table(["veil", "error, px", "error of always the centre, px"], rows),
+            visual_report.paragraph(lead),
+            visual_report.html_picture(_drawn(raw, veiled), caption),
+            visual_report.html_table(["veil", "error, px", "error of always the centre, px"], rows),
             *statements,
         ),
     )

@@ -19,8 +19,8 @@ from gazeveil.lab.experiments.grid.asked import Grid
 from gazeveil.lab.experiments.grid.leaderboard import TITLES, boards
 from gazeveil.lab.experiments.grid.showing import pictures
 from gazeveil.lab.experiments.grid.standing import named, standings, winners
-from gazeveil.release import report
-from gazeveil.release.report import Section
+from gazeveil.release import visual_report
+from gazeveil.release.visual_report import ReportSection
 
 FILE = "report.html"
 _SUCCESS = {
@@ -46,7 +46,7 @@ def write_report(grid: Grid, table: pl.DataFrame, out: Path, command: str = "") 
         *_numbers(table),
     ]
     path = out / FILE
-    report.write_report(
+    visual_report.write_report(
         path,
         f"Grid: {grid.name}",
         "Every mechanism against every attack, and what it leaves. Every number can be traced to data, recipe, seed "
@@ -56,7 +56,7 @@ def write_report(grid: Grid, table: pl.DataFrame, out: Path, command: str = "") 
     return path
 
 
-def _about(grid: Grid, table: pl.DataFrame, command: str) -> Section:
+def _about(grid: Grid, table: pl.DataFrame, command: str) -> ReportSection:
     cells = table.unique("digest")
     counts = dict(cells.group_by("status").len().iter_rows())
     rows: list[list[object]] = [
@@ -67,15 +67,17 @@ def _about(grid: Grid, table: pl.DataFrame, command: str) -> Section:
         ["work", f"{cells['seconds'].sum() / 60:.1f} min"],
         *(["data", words] for words in table["data"].unique(maintain_order=True).to_list() if words),
     ]
-    source = report.folded("grid.toml", f"<pre>{escape(grid.text, quote=False)}</pre>")
+    source = visual_report.html_details("grid.toml", f"<pre>{escape(grid.text, quote=False)}</pre>")
     lead = (
         "An attacker's success goes from guessing (0) to certainty (1). Usefulness goes from a release without any "
         "data (0) to raw data (1). Intervals are 95 %, by bootstrap over participants or scenes."
     )
-    return Section("What was measured", (report.words(lead), report.table(["", ""], rows), source))
+    return ReportSection(
+        "What was measured", (visual_report.paragraph(lead), visual_report.html_table(["", ""], rows), source)
+    )
 
 
-def _broken(table: pl.DataFrame) -> list[Section]:
+def _broken(table: pl.DataFrame) -> list[ReportSection]:
     broken = table.filter(pl.col("status") == "broken")
     if not len(broken):
         return []
@@ -88,7 +90,7 @@ def _broken(table: pl.DataFrame) -> list[Section]:
     ]
     lead = f"{len(broken)} cells broke. They are left out of all curves and tables; --retry tries them again."
     columns = ["use", "data", "mechanism", "measure", "seed", "error", "cell"]
-    return [Section("Broken cells", (report.warning(lead), report.table(columns, rows)))]
+    return [ReportSection("Broken cells", (visual_report.html_warning(lead), visual_report.html_table(columns, rows)))]
 
 
 def _drawn(rows: pl.DataFrame, out: Path, use: object, corpus: object, harm: str, utility: str) -> bytes:
@@ -98,7 +100,7 @@ def _drawn(rows: pl.DataFrame, out: Path, use: object, corpus: object, harm: str
     return drawn
 
 
-def _trade_offs(table: pl.DataFrame, out: Path) -> list[Section]:
+def _trade_offs(table: pl.DataFrame, out: Path) -> list[ReportSection]:
     sections = []
     standing = standings(table).filter(pl.col("success").is_not_null() & pl.col("kept").is_not_null())
     for (use, corpus), own in standing.group_by("use", "corpus", maintain_order=True):
@@ -107,18 +109,20 @@ def _trade_offs(table: pl.DataFrame, out: Path) -> list[Section]:
         for harm in own["harm"].unique(maintain_order=True).to_list():
             rows = own.filter((pl.col("harm") == harm) & (pl.col("utility") == first))
             caption = f"{_SUCCESS.get(harm, harm)}, against {first} that is kept. Lines join levels of one mechanism."
-            pieces.append(report.picture(_drawn(rows, out, use, corpus, harm, first), caption))
+            pieces.append(visual_report.html_picture(_drawn(rows, out, use, corpus, harm, first), caption))
         for utility in own["utility"].unique(maintain_order=True).to_list()[1:]:
             harm = own["harm"][0]
             rows = own.filter((pl.col("harm") == harm) & (pl.col("utility") == utility))
             caption = f"{_SUCCESS.get(harm, harm)}, against {utility} that is kept."
-            pieces.append(report.picture(_drawn(rows, out, use, corpus, harm, utility), caption))
+            pieces.append(visual_report.html_picture(_drawn(rows, out, use, corpus, harm, utility), caption))
         title = f"Trade-off: {TITLES.get(str(use), str(use)).lower()}, {corpus}"
-        sections.append(Section(title, (report.words(own["data"][0]), report.gallery(pieces))))
+        sections.append(
+            ReportSection(title, (visual_report.paragraph(own["data"][0]), visual_report.html_gallery(pieces)))
+        )
     return sections
 
 
-def _winners(table: pl.DataFrame) -> Section:
+def _winners(table: pl.DataFrame) -> ReportSection:
     won = winners(standings(table))
     rows = [
         [
@@ -144,26 +148,30 @@ def _winners(table: pl.DataFrame) -> Section:
         "success",
         "tied",
     ]
-    return Section("Who wins at which level", (report.words(lead), report.table(columns, rows)))
+    return ReportSection(
+        "Who wins at which level", (visual_report.paragraph(lead), visual_report.html_table(columns, rows))
+    )
 
 
-def _boards(table: pl.DataFrame) -> list[Section]:
+def _boards(table: pl.DataFrame) -> list[ReportSection]:
     pieces: list[str] = []
     for board in boards(table):
-        pieces += [report.words(board.title), report.table(board.columns, board.rows)]
-    return [Section("Leaderboard", tuple(pieces))] if pieces else []
+        pieces += [visual_report.paragraph(board.title), visual_report.html_table(board.columns, board.rows)]
+    return [ReportSection("Leaderboard", tuple(pieces))] if pieces else []
 
 
-def _guarantees(table: pl.DataFrame) -> Section:
+def _guarantees(table: pl.DataFrame) -> ReportSection:
     seen = table.filter(pl.col("guarantee") != "").unique(
         ["use", "mechanism", "level", "guarantee"], maintain_order=True
     )
     rows = [[row["use"], named(row["mechanism"], row["level"]), row["guarantee"]] for row in seen.iter_rows(named=True)]
     lead = "What each mechanism guarantees, whatever an attacker does; or that nothing is proven, and why."
-    return Section("Guarantees", (report.words(lead), report.table(["use", "mechanism", "guarantee"], rows)))
+    return ReportSection(
+        "Guarantees", (visual_report.paragraph(lead), visual_report.html_table(["use", "mechanism", "guarantee"], rows))
+    )
 
 
-def _numbers(table: pl.DataFrame) -> Sequence[Section]:
+def _numbers(table: pl.DataFrame) -> Sequence[ReportSection]:
     columns = [
         *("use", "data", "mechanism", "measure", "metric", "seed", "value", "low", "high", "n"),
         *("guessing or no data", "status", "cell", "data digest", "software"),
@@ -187,15 +195,18 @@ def _numbers(table: pl.DataFrame) -> Sequence[Section]:
         "Each cell is a file cells/CELL.json of the run. The same data, recipe, seed and software give the same number."
     )
     return [
-        Section(
-            "What attackers know", (report.table(["use", "attack", "harm", "known to the attacker"], threat_rows),)
+        ReportSection(
+            "What attackers know",
+            (visual_report.html_table(["use", "attack", "harm", "known to the attacker"], threat_rows),),
         ),
-        Section(
+        ReportSection(
             "All numbers",
             (
-                report.words(lead),
-                report.folded("recipes", report.table(["use", "data", "mechanism", "recipe", "gazeveil"], recipe_rows)),
-                report.folded(f"{len(rows)} numbers", report.table(columns, rows)),
+                visual_report.paragraph(lead),
+                visual_report.html_details(
+                    "recipes", visual_report.html_table(["use", "data", "mechanism", "recipe", "gazeveil"], recipe_rows)
+                ),
+                visual_report.html_details(f"{len(rows)} numbers", visual_report.html_table(columns, rows)),
             ),
         ),
     ]

@@ -14,15 +14,15 @@ from gazeveil.lab.experiments.grid.asked import Grid, Level
 from gazeveil.lab.experiments.grid.contract import NONE, USES
 from gazeveil.lab.experiments.grid.released import released
 from gazeveil.lab.experiments.grid.standing import named
-from gazeveil.release import report
-from gazeveil.release.report import Section
+from gazeveil.release import visual_report
+from gazeveil.release.visual_report import ReportSection
 
 _SECONDS = 6.0
 _MOST = 18
 _SEED = 1
 
 
-def pictures(grid: Grid) -> Section | None:
+def pictures(grid: Grid) -> ReportSection | None:
     """Return pictures of what the mechanisms of a grid do; None if there is nothing to show."""
     pieces: list[str] = []
     veils = _levels(grid, ("live", "dataset"))
@@ -30,22 +30,22 @@ def pictures(grid: Grid) -> Section | None:
         data = gaze_data.simulated(None, 4, 1, _SECONDS)
         shown, failed = _each(veils, lambda use, level: _gaze(data, use, level))
         pieces += [
-            report.picture(
+            visual_report.html_picture(
                 _plots.veiled_gaze(data.recordings[0], shown),
                 "Horizontal gaze of a simulated participant over time: grey before, blue behind the mechanism",
             ),
-            *map(report.words, failed),
+            *map(visual_report.paragraph, failed),
         ]
     makers = _levels(grid, ("heatmap",))
     if makers:
         scenes = map_data.simulated(None, 15, 1)
         drawn, failed = _each(makers, lambda use, level: _map(scenes, use, level))
         caption = "Released maps of one scene and 15 simulated participants, each on its own scale of colours"
-        pieces += [report.picture(_plots.maps(drawn), caption), *map(report.words, failed)]
+        pieces += [visual_report.html_picture(_plots.maps(drawn), caption), *map(visual_report.paragraph, failed)]
     if not pieces:
         return None
     lead = "These participants do not exist, whichever data the grid is about: a report shows no real gaze."
-    return Section("What mechanisms do", (report.words(lead), *pieces))
+    return ReportSection("What mechanisms do", (visual_report.paragraph(lead), *pieces))
 
 
 def _levels(grid: Grid, uses: tuple[str, ...]) -> list[tuple[str, Level]]:

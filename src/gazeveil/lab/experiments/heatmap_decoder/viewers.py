@@ -23,7 +23,7 @@ from gazeveil.errors import FileFormatError, InputError
 from gazeveil.lab.experiments.picture_model.pictures import fixations_of, listed_in
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import PLANE, Split, Viewer, simulated
 from gazeveil.lab.experiments.usefulness._scene_pictures import read_arrays
-from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.release.map_files import read_pixels
 
 MOST_VIEWERS: Final = 16
 MOST_LOOKS: Final = 24

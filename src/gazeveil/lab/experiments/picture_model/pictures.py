@@ -22,7 +22,7 @@ from gazeveil.aggregate.saliency import shrunk
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.picture_model import CELL, fitted
-from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.release.map_files import read_pixels
 
 COLUMNS: Final = ("image", "viewer", "x", "y", "duration")
 BLUR_CELLS: Final = 640 / 32 * 1.1 / CELL

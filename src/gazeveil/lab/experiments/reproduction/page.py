@@ -10,7 +10,15 @@ from html import escape
 from typing import Any
 
 from gazeveil.lab.experiments.reproduction.finding import Check, Finding, Verdict
-from gazeveil.release.report import Section, folded, page, picture, table, warning, words
+from gazeveil.release.visual_report import (
+    ReportSection,
+    html_details,
+    html_page,
+    html_picture,
+    html_table,
+    html_warning,
+    paragraph,
+)
 
 _ORDER = (Verdict.AGREES, Verdict.DIFFERS, Verdict.NOT_COMPARABLE, Verdict.FAILED)
 
@@ -53,8 +61,8 @@ def to_html(findings: Sequence[Finding], about: Mapping[str, Any]) -> str:
         f"{about['workers']} processes."
     )
     head = ("figure", "paper states", "ours", "data", "verdict")
-    index = Section("Index", (_index(head, findings),))
-    return page("Four papers, measured again", lead, [index, *(_section(one) for one in findings)])
+    index = ReportSection("Index", (_index(head, findings),))
+    return html_page("Four papers, measured again", lead, [index, *(_section(one) for one in findings)])
 
 
 def to_markdown(findings: Sequence[Finding]) -> str:
@@ -76,21 +84,21 @@ def _index(head: Sequence[str], findings: Sequence[Finding]) -> str:
     return f'<div class="scroll"><table><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _section(one: Finding) -> Section:
+def _section(one: Finding) -> ReportSection:
     title = f"{one.paper}, {one.title}"
     if one.error:
-        return Section(title, (warning(f"This figure could not be measured: {one.error}"),))
+        return ReportSection(title, (html_warning(f"This figure could not be measured: {one.error}"),))
     statements = [(check.claim, check.ours, str(check.verdict), check.reason) for check in one.checks]
     pieces = [
-        words(f"Verdict: {one.verdict}. Data: {one.data}."),
-        table(("the paper states", "ours", "verdict", "reason"), statements).replace(
+        paragraph(f"Verdict: {one.verdict}. Data: {one.data}."),
+        html_table(("the paper states", "ours", "verdict", "reason"), statements).replace(
             "<td>", '<td style="white-space:normal">'
         ),
-        *(words(note) for note in one.notes),
-        *(picture(png, caption) for caption, png in one.pictures.items()),
+        *(paragraph(note) for note in one.notes),
+        *(html_picture(png, caption) for caption, png in one.pictures.items()),
     ]
     if one.rows:
-        pieces.append(folded("All numbers", table(one.columns, one.rows)))
+        pieces.append(html_details("All numbers", html_table(one.columns, one.rows)))
     measured = f"Measured alone by: {one.command}. " if one.command else ""
-    pieces.append(words(f"{measured}It took {one.wall_s:.0f} s, {one.cpu_s:.0f} s of processor time."))
-    return Section(title, tuple(pieces))
+    pieces.append(paragraph(f"{measured}It took {one.wall_s:.0f} s, {one.cpu_s:.0f} s of processor time."))
+    return ReportSection(title, tuple(pieces))

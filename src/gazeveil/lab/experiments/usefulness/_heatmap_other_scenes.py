@@ -35,7 +35,7 @@ from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
     spread,
 )
 from gazeveil.registry import Unit
-from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.release.map_files import read_pixels
 from gazeveil.simulate.population import Purpose, generator
 
 _WIDTH, _HEIGHT = float(PLANE.width_px or 1), float(PLANE.height_px or 1)

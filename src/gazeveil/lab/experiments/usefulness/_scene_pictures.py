@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.release.map_files import read_pixels
 
 SUFFIXES = (".jpg", ".jpeg", ".png")
 _LABELS = ("ids", "label")

@@ -22,7 +22,7 @@ from gazeveil.exact import Number, exact
 from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.lab.experiments.usefulness.trust import trials
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.release.products.heatmap import heatmap_forecast
+from gazeveil.release.products.maps import heatmap_forecast
 
 PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
 

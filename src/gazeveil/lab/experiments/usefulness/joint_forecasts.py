@@ -26,9 +26,8 @@ from gazeveil.lab.experiments.usefulness.whole_study import SHOT_S, SHOTS, TRACK
 from gazeveil.lab.utility.maps import residual_correlation
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.release.calibrated import HEATMAPS
-from gazeveil.release.forecast import Forecast
-from gazeveil.release.products.movie import curve_of
+from gazeveil.release.forecast import HEATMAPS, Forecast
+from gazeveil.release.products.maps import curve_of
 from gazeveil.simulate.population import Population, Purpose, generator
 from gazeveil.simulate.stimuli import scene
 from gazeveil.simulate.study import record

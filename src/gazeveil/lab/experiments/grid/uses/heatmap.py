@@ -18,7 +18,7 @@ from gazeveil.lab.baselines import unprotected_maps
 from gazeveil.lab.experiments.grid import map_data
 from gazeveil.lab.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.lab.experiments.grid.map_data import MapData
-from gazeveil.release.products import heatmap, liu_map
+from gazeveil.release.products import liu_map, maps
 
 load()
 
@@ -54,7 +54,7 @@ class Heatmaps(Use):
         known = [one.name for one in fields(PrivateHeatmap) if one.name not in ("strategy", "picture", "cell_deg")]
         check_options(name, wanted.parameters, known)
         strategies = [STRATEGIES[name]] if name in STRATEGIES else list(STRATEGIES)
-        return (PrivateHeatmap, heatmap, *strategies)
+        return (PrivateHeatmap, maps, *strategies)
 
     def make(self, wanted: Wanted, data: MapData) -> Protected:
         """Return the map for some scenes."""
