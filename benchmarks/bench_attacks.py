@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import Row, busy, race, seconds
-from gazeveil.lab.attacks.judging.judge import Judge
-from gazeveil.lab.attacks.judging.matching import nearest_by_person
-from gazeveil.lab.experiments.identity_data import PEOPLE, SECONDS, SESSIONS, simulated_people
+from gazeveil.lab.attacks.judging import Judge
+from gazeveil.lab.attacks.matching import nearest_by_person
+from gazeveil.lab.experiments.identification import PEOPLE, SECONDS, SESSIONS, simulated_people
 from gazeveil.samples import Sphere
 from gazeveil.samples.recipes import preset
 
@@ -37,9 +37,9 @@ Array = NDArray[np.float64]
 
 def random_model(folder: Path) -> Path:
     """Write a model of four networks that were never trained."""
-    from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model
-    from gazeveil.lab.attacks.ekyt.network.layers import Embedder
-    from gazeveil.lab.attacks.ekyt.network.preprocess import Scale
+    from gazeveil.lab.attacks.ekyt.files import Fold, Model
+    from gazeveil.lab.attacks.ekyt.network import Embedder
+    from gazeveil.lab.attacks.ekyt.windows import Scale
 
     folds = tuple(
         Fold({name: values.numpy() for name, values in Embedder(seed=seed).state_dict().items()}, Scale(0.0, 40.0))

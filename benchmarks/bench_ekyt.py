@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.harness import Row, race
-from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model
-from gazeveil.lab.attacks.ekyt.network.preprocess import Scale, windows
+from gazeveil.lab.attacks.ekyt.files import Fold, Model
+from gazeveil.lab.attacks.ekyt.windows import Scale, windows
 from gazeveil.simulate.population import Purpose, generator
 
 _SAMPLES, _STEP, _SECONDS = 625, 125, 90
@@ -17,8 +17,7 @@ _SAMPLES, _STEP, _SECONDS = 625, 125, 90
 def run() -> list[Row]:
     import torch
 
-    from gazeveil.lab.attacks.ekyt.network.embed import Ensemble
-    from gazeveil.lab.attacks.ekyt.network.layers import Embedder
+    from gazeveil.lab.attacks.ekyt.network import Embedder, Ensemble
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import Row, race, seconds
 from gazeveil import Recording, headset
 from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold, covered, velocity
-from gazeveil.lab.utility.agreement import agreement
+from gazeveil.lab.utility.label_agreement import agreement
 
 SAMPLES = 1_000_000
 RATE = 1000.0

@@ -25,15 +25,19 @@ import torch
 from benchmarks import ekyt_veiled_people as veils
 from benchmarks.ekyt_judging import embeddings, judged
 from benchmarks.ekyt_people import RATE_HZ, SEED, read
-from gazeveil.lab.attacks.ekyt.fused.block import FusedBlock
-from gazeveil.lab.attacks.ekyt.fused.step import GraphStep
-from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model, load_model
-from gazeveil.lab.attacks.ekyt.network.layers import Classifier, DenseBlock, Embedder
-from gazeveil.lab.attacks.ekyt.network.preprocess import pooled_scale
-from gazeveil.lab.attacks.ekyt.training.batches import epoch_batches
-from gazeveil.lab.attacks.ekyt.training.dataset import Windows
-from gazeveil.lab.attacks.ekyt.training.ensemble import train_ensemble
-from gazeveil.lab.attacks.ekyt.training.loop import HIGHEST_RATE, PlainStep, Recipe, train
+from gazeveil.lab.attacks.ekyt.files import Fold, Model, Windows, load_model
+from gazeveil.lab.attacks.ekyt.network import Classifier, DenseBlock, Embedder
+from gazeveil.lab.attacks.ekyt.training import (
+    HIGHEST_RATE,
+    FusedBlock,
+    GraphStep,
+    PlainStep,
+    Recipe,
+    epoch_batches,
+    train,
+    train_ensemble,
+)
+from gazeveil.lab.attacks.ekyt.windows import pooled_scale
 
 BATCH, SAMPLES = 256, 625
 TRAINING_PEOPLE = 500

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold
-from gazeveil.lab.attacks.ekyt.network.layers import Embedder
+from gazeveil.lab.attacks.ekyt.files import Fold
+from gazeveil.lab.attacks.ekyt.network import Embedder
 
 RATE, SAMPLES = 125, 625
 PART = 30 * RATE

@@ -33,7 +33,7 @@ MISSING: Final = -128
 
 def write(path: Path, part: int) -> None:
     """Simulate a part of the people and write their velocities."""
-    from gazeveil.lab.attacks.ekyt.training.population import Crowd
+    from gazeveil.lab.attacks.ekyt.training_gaze import Crowd
 
     crowd = Crowd(PEOPLE_A_PART, SESSIONS, MINUTES, RATE_HZ, seed=SEED, first=part * PEOPLE_A_PART)
     samples = round(MINUTES * 60 * RATE_HZ)

@@ -13,13 +13,10 @@ import time
 
 import torch
 
-from gazeveil.lab.attacks.ekyt.fused import gpu as fused_gpu
-from gazeveil.lab.attacks.ekyt.fused import reference as fused_reference
-from gazeveil.lab.attacks.ekyt.fused.block import FusedBlock
-from gazeveil.lab.attacks.ekyt.fused.layout import Packed, pack
-from gazeveil.lab.attacks.ekyt.fused.step import GraphStep
-from gazeveil.lab.attacks.ekyt.network.layers import Classifier, DenseBlock, Embedder
-from gazeveil.lab.attacks.ekyt.training.loop import PlainStep
+from gazeveil.lab.attacks.ekyt import fused_gpu, fused_reference
+from gazeveil.lab.attacks.ekyt.fused_reference import Packed, pack
+from gazeveil.lab.attacks.ekyt.network import Classifier, DenseBlock, Embedder
+from gazeveil.lab.attacks.ekyt.training import FusedBlock, GraphStep, PlainStep
 
 BATCH, SAMPLES = 256, 625
 

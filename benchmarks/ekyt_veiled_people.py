@@ -29,8 +29,8 @@ _SAMPLES: Final = round(60 * RATE_HZ)
 def write(folder: Path) -> None:
     """Simulate everybody, veil them, and write one file a veil."""
     from gazeveil.geometry import headset
-    from gazeveil.lab.attacks.ekyt.network.preprocess import velocities
-    from gazeveil.lab.attacks.ekyt.training.population import SCENES, varied_tracker
+    from gazeveil.lab.attacks.ekyt.training_gaze import SCENES, varied_tracker
+    from gazeveil.lab.attacks.ekyt.windows import velocities
     from gazeveil.noise import NoiseSource
     from gazeveil.samples.recipes import preset
     from gazeveil.samples.space import Sphere

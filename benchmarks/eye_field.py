@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 
 from gazeveil.arrays import FloatArray
-from gazeveil.lab.datasets.folder import find_data
-from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_sessions
+from gazeveil.lab.datasets import VR_FOLDER, find_data, vr_sessions
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import EYE_FIELD, Sphere

@@ -25,7 +25,7 @@ from gazeveil.aggregate.maps import CountMap
 from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, GREY, canvas, png
 from gazeveil.engines import engine_at
-from gazeveil.lab.utility.maps import correlation
+from gazeveil.lab.utility.releases import correlation
 from gazeveil.release.map_files import enlarged
 from gazeveil.simulate import SimulatedStudy
 

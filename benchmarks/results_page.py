@@ -20,9 +20,8 @@ import polars as pl
 
 from benchmarks.harness import RESULTS
 from gazeveil.display import COLOURS, canvas, png
-from gazeveil.lab.experiments.grid._plots import trade_off
-from gazeveil.lab.experiments.grid.standing import standings
-from gazeveil.lab.experiments.grid.stored import measured
+from gazeveil.lab.grid.report import trade_off
+from gazeveil.lab.grid.results import measured, standings
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "results.md"

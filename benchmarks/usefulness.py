@@ -21,12 +21,20 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import RESULTS
-from gazeveil.lab.experiments.usefulness import _heatmap_report as report
-from gazeveil.lab.experiments.usefulness import _trust_report
-from gazeveil.lab.experiments.usefulness._heatmap_plots import usefulness_plot
-from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery, Split, osie, simulated
-from gazeveil.lab.experiments.usefulness.heatmaps import Found, Plan, compare, refreshed
-from gazeveil.lab.experiments.usefulness.trust import Trial, by_category, lines, trials_from
+from gazeveil.lab.experiments import heatmap_usefulness
+from gazeveil.lab.experiments import heatmap_usefulness as report
+from gazeveil.lab.experiments.heatmap_scenes import Gallery, Split, osie, simulated
+from gazeveil.lab.experiments.heatmap_usefulness import (
+    Found,
+    Plan,
+    Trial,
+    by_category,
+    compare,
+    lines,
+    refreshed,
+    trials_from,
+)
+from gazeveil.lab.experiments.plots import usefulness_plot
 
 ROOT = Path(__file__).parents[1]
 STORED = RESULTS / "usefulness"
@@ -81,7 +89,7 @@ def long_tables(split: Split) -> str:
     parts = []
     for name in (name for name, own in PARTS if own == split):
         found = shown(name, split)
-        parts += [f"**{report.note(found)}**", "", report.to_markdown(found)]
+        parts += [f"**{report.note(found)}**", "", report.usefulness_markdown(found)]
     return "\n".join(parts)
 
 
@@ -110,10 +118,10 @@ def trust_tables() -> str:
     parts = []
     for name, title in TRUST.items():
         tried = trials_of(name)
-        parts += [f"**{title}**", "", _trust_report.to_markdown(lines(tried))]
+        parts += [f"**{title}**", "", heatmap_usefulness.trust_markdown(lines(tried))]
     categories = json.loads((STORED / "trust-kinds.json").read_text())["kinds"]
     parts += ["**A kind of OSIE image left out of training**", ""]
-    parts.append(_trust_report.category_table(by_category(trials_of("kinds"), categories)))
+    parts.append(heatmap_usefulness.category_table(by_category(trials_of("kinds"), categories)))
     return "\n".join(parts)
 
 
@@ -148,11 +156,11 @@ def main(words: list[str]) -> int:
             found = measured(name, split, Plan(methods=tuple(dict.fromkeys(("prior", *words))) if words else ()))
             found = refreshed(stored(name, split), found) if words else found
             (STORED / f"heatmap-{name}-{split}.json").write_text(report.to_json(found))
-            print(report.note(found), report.to_markdown(found), sep="\n\n", flush=True)
+            print(report.note(found), report.usefulness_markdown(found), sep="\n\n", flush=True)
     for page, tables in PAGES.items():
         page.write_text(with_tables(page.read_text(), tables))
     images = ROOT / "docs" / "images"
-    (images / "heatmap-trust-osie.png").write_bytes(_trust_report.trust_plot(lines(trials_of("osie"))))
+    (images / "heatmap-trust-osie.png").write_bytes(heatmap_usefulness.trust_plot(lines(trials_of("osie"))))
     for name in ("osie", "simulated"):
         (images / f"heatmap-usefulness-{name}.png").write_bytes(usefulness_plot(shown(name, Split.TEST)))
     (images / "heatmap-tuning.png").write_bytes(usefulness_plot(shown("osie", Split.TUNE)))

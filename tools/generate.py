@@ -43,8 +43,8 @@ def names() -> dict[str, list[str]]:
     from gazeveil.gaze.formats.base import FORMATS, WritableFormat
     from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
     from gazeveil.lab.commands._usefulness import PRODUCTS
-    from gazeveil.lab.experiments.dataset_attacks.worlds import TARGETS
-    from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
+    from gazeveil.lab.experiments.dataset_attacks import TARGETS
+    from gazeveil.lab.experiments.heatmap_scenes import Split
     from gazeveil.registry import Unit
     from gazeveil.release.products.recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS

@@ -240,9 +240,7 @@ def test_a_mirrored_scene_has_a_mirrored_map() -> None:
 def of_network(name: str) -> tuple[neural_decoder.Learned, object]:
     """What the shipped network says, and what it says in PyTorch, of the same noisy numbers."""
     torch = pytest.importorskip("torch")
-    from gazeveil.lab.experiments.heatmap_decoder.measuring import OfBumps, OfModes, designed
-    from gazeveil.lab.experiments.heatmap_decoder.network import Raster, Trained
-    from gazeveil.lab.experiments.heatmap_decoder.training import COURSES
+    from gazeveil.lab.training.heatmap_decoder import COURSES, OfBumps, OfModes, Raster, Trained, designed
 
     rng, course = np.random.default_rng(5), COURSES[name]
     raster = Raster(PLANE, "cpu")

@@ -68,7 +68,7 @@ def test_the_same_picture_gets_the_same_map_and_says_who_made_it() -> None:
 def test_the_network_without_pytorch_is_the_one_with_it() -> None:
     torch = pytest.importorskip("torch")
     from gazeveil.gaze.picture_model import STAGES
-    from gazeveil.lab.experiments.picture_model.network import Frozen, Trained
+    from gazeveil.lab.training.picture_model import Frozen, Trained
 
     pixels = np.random.default_rng(4).integers(0, 256, (96, 64, 3)).astype(np.uint8)
     ours = backbone().features(pixels)

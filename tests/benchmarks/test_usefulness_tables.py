@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import usefulness
-from gazeveil.lab.experiments.usefulness._heatmap_scenes import Split
+from gazeveil.lab.experiments.heatmap_scenes import Split
 
 
 def test_the_pages_show_exactly_the_stored_numbers() -> None:

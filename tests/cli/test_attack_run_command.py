@@ -15,7 +15,7 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.lab.attacks import Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
+from gazeveil.lab.attacks.matching import EmbeddedGallery
 from gazeveil.lab.commands import attack
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 from tests.lab.attacks.windows import windows

@@ -9,7 +9,7 @@ import pytest
 
 from gazeveil.arrays import silent
 from gazeveil.cli.main import run
-from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
+from gazeveil.lab.experiments import heatmap_scenes as scenes
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
+from gazeveil.lab.datasets import VR_FILE, VR_FOLDER
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 COMMAND = ["lab", "experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]

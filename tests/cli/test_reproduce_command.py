@@ -53,8 +53,8 @@ def test_without_a_paper_it_shows_which_there_are(capsys: pytest.CaptureFixture[
 def test_kaleido_prints_the_table_and_says_that_streams_are_simulated(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gazeveil.lab.experiments.kaleido import figures as kaleido_figures
-    from gazeveil.lab.experiments.stream_grid import settings
+    from gazeveil.lab.experiments.stream_errors import settings
+    from gazeveil.lab.reproduction import kaleido_figures
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(kaleido_figures, "settings", lambda: settings([1.0, 2.0], [1.0], [60.0]))
@@ -84,7 +84,7 @@ def test_figures_that_are_not_measured_are_told(capsys: pytest.CaptureFixture[st
 
 
 def test_wilson_prints_hits_over_strength(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from gazeveil.lab.experiments.wilson import figures as wilson_figures
+    from gazeveil.lab.reproduction import wilson_figures
 
     row = {
         "veil": "gaussian",

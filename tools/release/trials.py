@@ -169,7 +169,7 @@ def attacks() -> str:
     import sklearn
     import torch
 
-    from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
+    from gazeveil.lab.attacks.ekyt.files import load_model
     from gazeveil.lab.attacks.recognisers.ekyt import SHIPPED
 
     folds = len(load_model(SHIPPED).folds)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoders that were trained: from noisy numbers to a heatmap by small convolutional networks, in numpy alone.
 
-How it is trained is in `gazeveil.lab.experiments.heatmap_decoder`; what it looks at, and what its answers mean, in
+How it is trained is in `gazeveil.lab.training.heatmap_decoder`; what it looks at, and what its answers mean, in
 `gazeveil.aggregate.neural_decoder`.
 
 The noisy numbers of `bumps` lie on a lattice, so they are a picture of low resolution under even noise. What the few

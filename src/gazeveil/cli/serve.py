@@ -36,7 +36,7 @@ def preview() -> Undo | None:
     from gazeveil.gateway.control.page_view import Undo
 
     try:
-        live = importlib.import_module("gazeveil.lab.attacks.live")
+        live = importlib.import_module("gazeveil.lab.attacks.live_filter")
     except ModuleNotFoundError as missing:
         if str(missing.name).startswith("gazeveil.lab"):
             return None

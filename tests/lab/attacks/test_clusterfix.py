@@ -7,8 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from gazeveil.lab.attacks import Trial
-from gazeveil.lab.attacks.features.clusterfix import EVENT_FEATURES, WIDTH, clusterfix
-from gazeveil.lab.attacks.features.movement import Movement
+from gazeveil.lab.attacks.gaze_features import EVENT_FEATURES, WIDTH, Movement, clusterfix
 from tests.lab.attacks.veiled_people import people
 
 

@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.lab.attacks.aggregates.membership import Suspicion, most_found, proven_epsilon
-from gazeveil.lab.attacks.aggregates.reconstruction import (
+from gazeveil.lab.attacks.matching import roc
+from gazeveil.lab.attacks.release_attacks import (
+    Suspicion,
     all_cells_right,
     left_over,
     left_over_of_selection,
     likeliest_right,
+    most_found,
+    proven_epsilon,
 )
-from gazeveil.lab.attacks.judging.scores import roc
 
 
 def test_against_gaussian_noise_it_is_the_most_powerful_test() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
-from gazeveil.lab.attacks.ekyt.training.population import Crowd
+from gazeveil.lab.attacks.ekyt.files import load_model
+from gazeveil.lab.attacks.ekyt.training_gaze import Crowd
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE
 
 torch = pytest.importorskip("torch")
@@ -54,15 +54,15 @@ def test_a_stopped_training_goes_on(
     assert run([*command, "--out", str(whole)]) == EXIT_OK
     expected = json.loads(capsys.readouterr().out)["curves"]
 
-    from gazeveil.lab.attacks.ekyt.training import ensemble
-    from gazeveil.lab.attacks.ekyt.training.loop import train
+    from gazeveil.lab.attacks.ekyt import training
+    from gazeveil.lab.attacks.ekyt.training import train
 
     def one_only(*arguments, **options):
         if options["checkpoint"].name.endswith("fold1"):
             raise KeyboardInterrupt
         return train(*arguments, **options)
 
-    monkeypatch.setattr(ensemble, "train", one_only)
+    monkeypatch.setattr(training, "train", one_only)
     assert run([*command, "--out", str(out)]) != EXIT_OK
     assert not out.exists()
     monkeypatch.undo()

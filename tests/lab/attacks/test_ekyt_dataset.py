@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, InputError, OptionError, UnknownName
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.lab.attacks.ekyt.training.dataset import QUANTUM, Velocities, Windows, load, packed, unpacked
-from gazeveil.lab.attacks.ekyt.training.gather import velocities_of
-from gazeveil.lab.attacks.ekyt.training.population import Crowd, varied_tracker
+from gazeveil.lab.attacks.ekyt.files import QUANTUM, Velocities, Windows, load, packed, unpacked
+from gazeveil.lab.attacks.ekyt.training_gaze import Crowd, varied_tracker, velocities_of
 from gazeveil.simulate.population import Purpose, generator
 
 

@@ -11,12 +11,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gazeveil.lab.attacks.ekyt.fused import reference as fused_reference  # noqa: E402
-from gazeveil.lab.attacks.ekyt.fused.block import FusedBlock, has_kernels  # noqa: E402
-from gazeveil.lab.attacks.ekyt.fused.layout import Packed, pack, unpack  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.layers import CHANNELS_OUT, DenseBlock, Embedder  # noqa: E402
-from gazeveil.lab.attacks.ekyt.training.dataset import Windows  # noqa: E402
-from gazeveil.lab.attacks.ekyt.training.loop import Recipe, train  # noqa: E402
+from gazeveil.lab.attacks.ekyt import fused_reference  # noqa: E402
+from gazeveil.lab.attacks.ekyt.files import Windows  # noqa: E402
+from gazeveil.lab.attacks.ekyt.fused_reference import Packed, pack, unpack  # noqa: E402
+from gazeveil.lab.attacks.ekyt.network import CHANNELS_OUT, DenseBlock, Embedder  # noqa: E402
+from gazeveil.lab.attacks.ekyt.training import FusedBlock, Recipe, has_kernels, train  # noqa: E402  # noqa: E402
 
 needs_gpu = pytest.mark.skipif(not has_kernels("cuda") or not torch.cuda.is_available(), reason="needs a GPU, Triton")
 
@@ -107,7 +106,7 @@ def test_kernels_compute_what_the_reference_computes(
     monkeypatch: pytest.MonkeyPatch, count: int, samples: int, kind: str, tolerance: float
 ) -> None:
     # a ReLU that opens in one precision and not in the other changes a gradient by a whole term, hence the tolerance
-    from gazeveil.lab.attacks.ekyt.fused import gpu as fused_gpu
+    from gazeveil.lab.attacks.ekyt import fused_gpu
 
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
     block = twins()[0].block.float().cuda()
@@ -130,9 +129,8 @@ def test_kernels_compute_what_the_reference_computes(
 @needs_gpu
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_recorded_step_takes_the_same_steps_as_a_plain_one(precision: str) -> None:
-    from gazeveil.lab.attacks.ekyt.fused.step import GraphStep
-    from gazeveil.lab.attacks.ekyt.network.layers import Classifier
-    from gazeveil.lab.attacks.ekyt.training.loop import PlainStep
+    from gazeveil.lab.attacks.ekyt.network import Classifier
+    from gazeveil.lab.attacks.ekyt.training import GraphStep, PlainStep
 
     windows = noise(8, 64, 2, 200).float().cuda()
     labels = torch.arange(8, device="cuda").repeat_interleave(8)

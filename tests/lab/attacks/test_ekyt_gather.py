@@ -10,7 +10,7 @@ import pytest
 
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import write_corpus
-from gazeveil.lab.attacks.ekyt.training.gather import gathered
+from gazeveil.lab.attacks.ekyt.training_gaze import gathered
 from gazeveil.simulate import SimulatedStudy
 
 

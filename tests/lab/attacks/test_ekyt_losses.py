@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gazeveil.lab.attacks.ekyt.training.losses import hard_pairs, multi_similarity, total  # noqa: E402
+from gazeveil.lab.attacks.ekyt.training import hard_pairs, multi_similarity, total  # noqa: E402
 
 
 def batch(seed: int, classes: int, each: int, spread: float):

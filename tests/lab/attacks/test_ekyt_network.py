@@ -8,13 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gazeveil.lab.attacks.ekyt.network.layers import (  # noqa: E402
-    CHANNELS_OUT,
-    DILATIONS,
-    Classifier,
-    DenseBlock,
-    Embedder,
-)
+from gazeveil.lab.attacks.ekyt.network import CHANNELS_OUT, DILATIONS, Classifier, DenseBlock, Embedder  # noqa: E402
 
 
 def count(module) -> int:

@@ -13,16 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.lab.attacks.ekyt.network.preprocess import (
+from gazeveil.lab.attacks.ekyt.windows import (
     Scale,
+    at_rate,
+    bridged,
+    decimated,
     derivative,
+    interpolated,
     pooled_scale,
     unwrapped,
     velocities,
     window_samples,
     windows,
 )
-from gazeveil.lab.attacks.ekyt.network.resample import at_rate, bridged, decimated, interpolated
 
 
 def wandering(seed: int, samples: int) -> np.ndarray:
@@ -201,6 +204,6 @@ def test_it_needs_nothing_but_numpy() -> None:
     code = (
         "import sys\n"
         "for name in ('polars', 'torch', 'rich', 'typer', 'cryptography', 'numba', 'scipy'): sys.modules[name] = None\n"
-        "import gazeveil.lab.attacks.ekyt.network.preprocess"
+        "import gazeveil.lab.attacks.ekyt.windows"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -13,8 +13,8 @@ import pytest
 
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.lab.attacks import RECOGNISERS, Trial
-from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model, load_model, save_arrays
-from gazeveil.lab.attacks.ekyt.network.preprocess import Scale
+from gazeveil.lab.attacks.ekyt.files import Fold, Model, load_model, save_arrays
+from gazeveil.lab.attacks.ekyt.windows import Scale
 from gazeveil.lab.attacks.recognisers import ekyt
 from gazeveil.lab.attacks.recognisers.ekyt import Ekyt
 from gazeveil.lab.attacks.recognisers.ekyt_tuned import TunedEkyt
@@ -32,7 +32,7 @@ def trial(person: str, seed: int, seconds: float = 8.0, session: str = "1") -> T
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch")
-    from gazeveil.lab.attacks.ekyt.network.layers import Embedder
+    from gazeveil.lab.attacks.ekyt.network import Embedder
 
     folds = tuple(
         Fold({name: values.numpy() for name, values in Embedder(seed=seed).state_dict().items()}, Scale(0.5, 40.0))
@@ -53,7 +53,7 @@ def test_a_model_comes_back_as_it_was(model: Path) -> None:
 
 
 def test_half_a_model_takes_half_the_room_and_embeds_nearly_the_same(model: Path, tmp_path: Path) -> None:
-    from gazeveil.lab.attacks.ekyt.network.embed import Ensemble
+    from gazeveil.lab.attacks.ekyt.network import Ensemble
 
     whole = load_model(model)
     whole.save(tmp_path / "half.npz", half=True)
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_model_is_told(model: Path, tmp_path: Path) -> None:
 
 def test_parameters_that_do_not_fit_are_told() -> None:
     pytest.importorskip("torch")
-    from gazeveil.lab.attacks.ekyt.network.embed import Ensemble
+    from gazeveil.lab.attacks.ekyt.network import Ensemble
 
     with pytest.raises(InputError, match="do not fit"):
         Ensemble(Model((Fold({"embed.weight": np.zeros((3, 3))}, Scale(0, 1)),), RATE, 5.0, {}))
@@ -179,7 +179,7 @@ def test_a_last_layer_learnt_on_the_reference_tells_its_people_apart(model: Path
 
 
 def test_what_the_last_layer_sees_gives_the_embedding(model: Path) -> None:
-    from gazeveil.lab.attacks.ekyt.network.embed import Ensemble
+    from gazeveil.lab.attacks.ekyt.network import Ensemble
 
     loaded = load_model(model)
     ensemble = Ensemble(loaded)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
+from gazeveil.lab.attacks.ekyt.files import load_model
 from gazeveil.lab.attacks.recognisers.ekyt import SHIPPED
 
 
@@ -23,7 +23,7 @@ def test_it_is_small_and_says_where_it_comes_from() -> None:
 
 def test_its_parameters_are_finite_and_of_the_network() -> None:
     torch = pytest.importorskip("torch")
-    from gazeveil.lab.attacks.ekyt.network.layers import Embedder
+    from gazeveil.lab.attacks.ekyt.network import Embedder
 
     wanted = {name: tuple(values.shape) for name, values in Embedder().state_dict().items()}
     for fold in load_model(SHIPPED).folds:
@@ -34,8 +34,8 @@ def test_its_parameters_are_finite_and_of_the_network() -> None:
 
 def test_it_finds_people_again_whom_it_was_not_trained_on() -> None:
     torch = pytest.importorskip("torch")
-    from gazeveil.lab.attacks.ekyt.network.embed import Ensemble, nearest_is_right
-    from gazeveil.lab.attacks.ekyt.training.population import Crowd
+    from gazeveil.lab.attacks.ekyt.network import Ensemble, nearest_is_right
+    from gazeveil.lab.attacks.ekyt.training_gaze import Crowd
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -9,11 +9,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.embed import Ensemble  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.layers import Embedder  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.preprocess import Scale, windows  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.sliding import REACH, SHORTEST, sliding_averages  # noqa: E402
+from gazeveil.lab.attacks.ekyt.files import Fold, Model  # noqa: E402
+from gazeveil.lab.attacks.ekyt.network import (  # noqa: E402
+    REACH,
+    SHORTEST,
+    Embedder,
+    Ensemble,
+    sliding_averages,
+)
+from gazeveil.lab.attacks.ekyt.windows import Scale, windows  # noqa: E402
 
 
 def worn(seed: int):

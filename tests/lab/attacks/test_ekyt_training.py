@@ -15,14 +15,19 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gazeveil.errors import InputError, OptionError  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.embed import Ensemble, nearest_is_right  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.layers import DenseBlock, Embedder  # noqa: E402
-from gazeveil.lab.attacks.ekyt.network.preprocess import pooled_scale, velocities, window_samples  # noqa: E402
-from gazeveil.lab.attacks.ekyt.training.batches import balanced_folds, epoch_batches  # noqa: E402
-from gazeveil.lab.attacks.ekyt.training.dataset import Velocities, Windows, packed  # noqa: E402
-from gazeveil.lab.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble  # noqa: E402
-from gazeveil.lab.attacks.ekyt.training.loop import PlainStep, Recipe, train  # noqa: E402
+from gazeveil.lab.attacks.ekyt.files import Fold, Model, Velocities, Windows, packed  # noqa: E402  # noqa: E402
+from gazeveil.lab.attacks.ekyt.network import DenseBlock, Embedder, Ensemble, nearest_is_right  # noqa: E402  # noqa: E402
+from gazeveil.lab.attacks.ekyt.training import (  # noqa: E402  # noqa: E402  # noqa: E402
+    PlainStep,
+    Recipe,
+    balanced_folds,
+    epoch_batches,
+    fastest,
+    fold_path,
+    train,
+    train_ensemble,
+)
+from gazeveil.lab.attacks.ekyt.windows import pooled_scale, velocities, window_samples  # noqa: E402
 from gazeveil.simulate import TRACKERS, GazeStream, Population, scene  # noqa: E402
 
 QUICK = Recipe(epochs=6, classes=4, each=4)
@@ -290,9 +295,9 @@ for name in ("polars", "rich", "typer", "cryptography", "numba", "scipy", "sklea
     sys.modules[name] = None
 import numpy as np
 from pathlib import Path
-from gazeveil.lab.attacks.ekyt.training.dataset import Windows, load
-from gazeveil.lab.attacks.ekyt.training.ensemble import train_ensemble
-from gazeveil.lab.attacks.ekyt.training.loop import Recipe
+from gazeveil.lab.attacks.ekyt.files import Windows, load
+from gazeveil.lab.attacks.ekyt.training import train_ensemble
+from gazeveil.lab.attacks.ekyt.training import Recipe
 labels = np.repeat(np.arange(4), 4)
 velocity = np.sin(np.arange(16 * 2 * 20)).reshape(16, 2, 20).astype(np.float16) * 100
 windows = Windows(velocity, labels, np.tile(np.array([1, 1, 2, 2], dtype=np.int32), 4), 31.25)

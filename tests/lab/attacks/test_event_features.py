@@ -7,10 +7,19 @@ import pytest
 
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.lab.attacks.features.description import GROUPS, Description
-from gazeveil.lab.attacks.features.event_features import FIXATION, SACCADE, events, find_events
-from gazeveil.lab.attacks.features.motion_features import ALLOWED, LAGS, quantiles, steps
-from gazeveil.lab.attacks.features.movement import Movement
+from gazeveil.lab.attacks.gaze_features import (
+    ALLOWED,
+    FIXATION,
+    GROUPS,
+    LAGS,
+    SACCADE,
+    Description,
+    Movement,
+    events,
+    find_events,
+    quantiles,
+    steps,
+)
 
 RATE = 250.0
 

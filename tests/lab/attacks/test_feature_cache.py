@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.lab.attacks import Trial
-from gazeveil.lab.attacks.features import cache
-from gazeveil.lab.attacks.features.cache import cached
+from gazeveil.lab.attacks import Trial, gaze_features
+from gazeveil.lab.attacks.gaze_features import cached
 
 
 def trial(value: float, person: str = "p", pupil: bool = False) -> Trial:
@@ -26,7 +25,7 @@ class Work:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> None:
-    cache.forget()
+    gaze_features.forget()
 
 
 def test_the_same_gaze_is_worked_out_once_whoever_it_is() -> None:
@@ -48,7 +47,7 @@ def test_other_gaze_another_question_or_a_pupil_is_worked_out_anew() -> None:
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "MOST_BYTES", 3 * 16)
+    monkeypatch.setattr(gaze_features, "MOST_BYTES", 3 * 16)
     work = Work()
     for value in (1.0, 2.0, 3.0):
         cached("sum", trial(value), work)

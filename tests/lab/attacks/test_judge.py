@@ -14,9 +14,8 @@ import pytest
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks import Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.lab.attacks.judging.judge import Judge, judge
-from gazeveil.lab.attacks.judging.judgement import Answer, Facts, judgement_of
-from gazeveil.lab.attacks.judging.matching import EmbeddedGallery, vote
+from gazeveil.lab.attacks.judging import Answer, Facts, Judge, judge, judgement_of
+from gazeveil.lab.attacks.matching import EmbeddedGallery, vote
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Sphere
 from gazeveil.samples.mechanism import SampleMechanism

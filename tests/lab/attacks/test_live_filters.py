@@ -15,7 +15,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.cli.serve import preview
 from gazeveil.gateway.simulated_trackers import simulated
 from gazeveil.geometry import Geometry, headset, screen
-from gazeveil.lab.attacks import live
+from gazeveil.lab.attacks import live_filter
 from gazeveil.lab.attacks.threats.mirrored import BEST_FIRST
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
@@ -62,21 +62,23 @@ def test_a_filter_gets_closer_to_gaze_from_the_middle_of_a_stream_on(
     mechanism = preset(name, space_of(geometry))
     gaze = eyes(geometry)
     shown = veiled(mechanism, gaze)
-    assert live.filter_for(mechanism) == best
+    assert live_filter.filter_for(mechanism) == best
     later = slice(1007, None)
-    guess = live.undone(mechanism.to_dict(), geometry, shown[later])
+    guess = live_filter.undone(mechanism.to_dict(), geometry, shown[later])
     settled = slice(150, None)
     assert error(guess[settled], gaze) < left * error(shown[later][settled], gaze)
 
 
 def test_the_filters_are_those_that_the_strongest_attack_tries_first() -> None:
-    assert [each.name for each in live.FILTERS] == [*BEST_FIRST[:-1]]  # the last learns from strangers, for minutes
+    assert [each.name for each in live_filter.FILTERS] == [
+        *BEST_FIRST[:-1]
+    ]  # the last learns from strangers, for minutes
 
 
 def test_a_screen_of_unknown_size_is_taken_as_usual() -> None:
     plain = screen(1920, 1080)
     mechanism = preset("lphu", space_of(plain))
-    guess = live.undone(mechanism.to_dict(), plain, veiled(mechanism, eyes(plain, 10.0)))
+    guess = live_filter.undone(mechanism.to_dict(), plain, veiled(mechanism, eyes(plain, 10.0)))
     assert np.isfinite(guess).all()
     assert len(guess) == 600
 
@@ -88,7 +90,7 @@ def test_questions_are_answered_one_after_the_other() -> None:
     question = json.dumps(head).encode() + b"\n" + shown.tobytes()
     none = json.dumps({**head, "veil": {**mechanism.to_dict(), "sigma": -1}}).encode() + b"\n" + shown.tobytes()
     answers = io.BytesIO()
-    live.answer(io.BytesIO(question + none + question), answers)
+    live_filter.answer(io.BytesIO(question + none + question), answers)
     answers.seek(0)
     for points in (len(shown), 0, len(shown)):
         assert json.loads(answers.readline()) == {"points": points}
@@ -100,7 +102,7 @@ def test_questions_are_answered_one_after_the_other() -> None:
 def test_the_gateway_is_handed_this_program() -> None:
     undo = preview()
     assert undo is not None
-    assert undo.module == live.__name__
+    assert undo.module == live_filter.__name__
     assert undo.filter_for(preset("lphu", space_of(SCREEN))) == "saccade-model"
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gazeveil.errors import InputError, InternalError
 from gazeveil.lab.attacks import Trial
-from gazeveil.lab.attacks.judging.matching import EmbeddedGallery, nearest_by_person, vote
+from gazeveil.lab.attacks.matching import EmbeddedGallery, nearest_by_person, vote
 
 PEOPLE = ("anna", "ben", "cleo")
 

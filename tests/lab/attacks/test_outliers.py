@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import DBSCAN
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.lab.attacks.outliers import FEWEST, Found, knee, outliers, reach_of_the_rest
+from gazeveil.lab.attacks.release_attacks import FEWEST, Found, knee, outliers, reach_of_the_rest
 
 
 def distances_of(points: np.ndarray) -> np.ndarray:

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.lab.attacks import RECOGNISERS, Trial
+from gazeveil.lab.attacks import RECOGNISERS, Trial, enrolment
 from gazeveil.lab.attacks.contract import Gallery
-from gazeveil.lab.attacks.recognisers import _rates
-from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.lab.attacks.enrolment import ScoredGallery
 
 PEOPLE = ("ann", "bob", "cleo", "dan", "eve", "fay")
 
@@ -26,7 +25,7 @@ def blank(person: str, session: str, name: str = "a", rate: float = 240.0, secon
     return Trial(person, session, name, t, np.full(len(t), float(PEOPLE.index(person))), np.zeros(len(t)), rate)
 
 
-def recognised_at(known: Callable[[float], int]) -> _rates.Enrol:
+def recognised_at(known: Callable[[float], int]) -> enrolment.Enrol:
     """Return what recognises the first so many people at a rate, and takes all others for the last."""
 
     def enrol(reference: Sequence[Trial]) -> Gallery:
@@ -44,38 +43,38 @@ def recognised_at(known: Callable[[float], int]) -> _rates.Enrol:
 def test_averages_are_means_of_what_is_there() -> None:
     x = np.array([1.0, 3.0, np.nan, 5.0, np.nan, np.nan, 2.0])
     trial = Trial("ann", "1", "a", np.arange(7) / 100, x, x, 100.0, np.arange(7.0))
-    slow = _rates.averaged(trial, 50.0)
+    slow = enrolment.averaged(trial, 50.0)
     np.testing.assert_allclose(slow.x, [2.0, 5.0, np.nan, 2.0])
     assert slow.pupil is not None
     np.testing.assert_allclose(slow.pupil, [0.5, 2.5, 4.5, 6.0])
     np.testing.assert_allclose(np.diff(slow.t), 0.02)
     assert (slow.rate_hz, slow.person) == (50.0, "ann")
-    assert _rates.averaged(trial, 90.0) is trial
-    assert _rates.averaged(trial, np.inf) is trial
+    assert enrolment.averaged(trial, 90.0) is trial
+    assert enrolment.averaged(trial, np.inf) is trial
 
 
 def test_gaze_up_to_100_hz_has_one_rate_and_faster_gaze_has_several() -> None:
-    assert _rates.candidates(90.0) == (90.0,)
-    assert _rates.candidates(250.0) == (250.0, 125.0, 62.5, 31.25)
-    assert _rates.candidates(1000.0)[-1] == 31.25
-    assert _rates.candidates(120.0) == (120.0, 60.0, 30.0)
+    assert enrolment.candidates(90.0) == (90.0,)
+    assert enrolment.candidates(250.0) == (250.0, 125.0, 62.5, 31.25)
+    assert enrolment.candidates(1000.0)[-1] == 31.25
+    assert enrolment.candidates(120.0) == (120.0, 60.0, 30.0)
 
 
 def test_across_sessions_the_best_rate_is_taken() -> None:
     reference = [blank(person, session) for person in PEOPLE for session in "12"]
     best_at_60 = {240.0: 2, 120.0: 3, 60.0: 5, 30.0: 4}
-    assert _rates.best_rate(reference, recognised_at(lambda rate: best_at_60[rate])) == 60.0
-    assert _rates.best_rate(reference, recognised_at(lambda rate: 5 if rate > 200 else 2)) == 240.0
+    assert enrolment.best_rate(reference, recognised_at(lambda rate: best_at_60[rate])) == 60.0
+    assert enrolment.best_rate(reference, recognised_at(lambda rate: 5 if rate > 200 else 2)) == 240.0
 
 
 def test_within_one_session_the_slowest_rate_that_is_not_surely_worse_is_taken() -> None:
     reference = [blank(person, "1", name) for person in PEOPLE for name in "ab"]
     one_less = {240.0: 6, 120.0: 6, 60.0: 6, 30.0: 5}
-    assert _rates.best_rate(reference, recognised_at(lambda rate: one_less[rate])) == 30.0
+    assert enrolment.best_rate(reference, recognised_at(lambda rate: one_less[rate])) == 30.0
     many_less = {240.0: 6, 120.0: 6, 60.0: 6, 30.0: 2}
-    assert _rates.best_rate(reference, recognised_at(lambda rate: many_less[rate])) == 60.0
+    assert enrolment.best_rate(reference, recognised_at(lambda rate: many_less[rate])) == 60.0
     single = [blank(person, "1") for person in PEOPLE]  # one trial each: its halves
-    assert _rates.best_rate(single, recognised_at(lambda rate: many_less[rate])) == 60.0
+    assert enrolment.best_rate(single, recognised_at(lambda rate: many_less[rate])) == 60.0
 
 
 def test_a_rate_at_which_nothing_can_be_learnt_is_not_taken() -> None:
@@ -86,12 +85,12 @@ def test_a_rate_at_which_nothing_can_be_learnt_is_not_taken() -> None:
             raise InputError("too little")
         return right(reference)
 
-    assert _rates.best_rate([blank(p, "1", name) for p in PEOPLE for name in "ab"], enrol) == 120.0
+    assert enrolment.best_rate([blank(p, "1", name) for p in PEOPLE for name in "ab"], enrol) == 120.0
 
 
 def test_all_draws_of_a_trial_are_in_one_half() -> None:
     draws = [blank(person, "1", name) for person in PEOPLE for name in "ab" for _ in range(3)]
-    (first, second), across = _rates._halves(draws)
+    (first, second), across = enrolment._halves(draws)
     assert not across
     assert {trial.name for trial in first} == {"a"}
     assert {trial.name for trial in second} == {"b"}
@@ -141,7 +140,9 @@ def test_queries_have_no_say_in_the_rate_and_a_faster_query_is_averaged_too(
 
     module = sys.modules[kind.enrol.__module__]
     monkeypatch.setattr(
-        module, "at_best_rate", lambda reference, enrol, rate: _rates.at_best_rate(reference, lambda _: Heard(), rate)
+        module,
+        "at_best_rate",
+        lambda reference, enrol, rate: enrolment.at_best_rate(reference, lambda _: Heard(), rate),
     )
     gallery = kind().enrol([blank(person, "1", n) for person in PEOPLE[:2] for n in "ab"])
     heard.clear()

@@ -41,9 +41,9 @@ def references() -> tuple[Trial, ...]:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch")
-    from gazeveil.lab.attacks.ekyt.network.checkpoint import Fold, Model
-    from gazeveil.lab.attacks.ekyt.network.layers import Embedder
-    from gazeveil.lab.attacks.ekyt.network.preprocess import Scale
+    from gazeveil.lab.attacks.ekyt.files import Fold, Model
+    from gazeveil.lab.attacks.ekyt.network import Embedder
+    from gazeveil.lab.attacks.ekyt.windows import Scale
 
     state = {name: values.numpy() for name, values in Embedder(seed=1).state_dict().items()}
     path = tmp_path_factory.mktemp("model") / "model.npz"

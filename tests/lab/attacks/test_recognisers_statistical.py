@@ -12,8 +12,7 @@ import pytest
 
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.lab.attacks.contract import RECOGNISERS, Trial
-from gazeveil.lab.attacks.recognisers._discriminant import Discriminant, Scale
-from gazeveil.lab.attacks.recognisers._galleries import Rows
+from gazeveil.lab.attacks.enrolment import Discriminant, Rows, Scale
 
 NAMES = ("lda", "fisher", "committee", "forest", "rbf")
 PEOPLE = 5

@@ -12,7 +12,7 @@ from scipy.interpolate import interp1d
 from scipy.optimize import brentq
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.lab.attacks.judging.scores import Pairs, cumulative_matches, interval, resampled_people, roc
+from gazeveil.lab.attacks.matching import Pairs, cumulative_matches, interval, resampled_people, roc
 
 some_scores = st.lists(st.integers(-20, 20), min_size=1, max_size=30).map(lambda values: np.array(values, float))
 

@@ -29,17 +29,17 @@ def test_smoothing_is_partly_undone_for_people_who_were_not_among_the_exemplars(
 
 @pytest.mark.parametrize("crowd", [1, 2, 6])
 def test_no_sample_is_both_learnt_from_and_judged_by(crowd: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gazeveil.lab.attacks.restoring import network
+    from gazeveil.lab.attacks import restoring_network
 
     seen: dict[bool, set[float]] = {True: set(), False: set()}
-    loss = network._loss
+    loss = restoring_network._loss
 
     def watched(model: Any, given: Any, wanted: Any, weight: Any) -> Any:
         steps = given.diff(dim=2).abs()  # no two are alike, and a window's middle does not matter to them
         seen[model.training].update(np.round(steps[steps > 1e-3].numpy(), 4).tolist())
         return loss(model, given, wanted, weight)
 
-    monkeypatch.setattr(network, "_loss", watched)
+    monkeypatch.setattr(restoring_network, "_loss", watched)
     rng = np.random.default_rng(5)
     pairs = []
     for person in range(crowd):

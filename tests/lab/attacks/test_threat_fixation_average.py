@@ -11,7 +11,7 @@ import pytest
 
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks import Knowledge
-from gazeveil.lab.attacks.restoring._stretch_kernels import stretches
+from gazeveil.lab.attacks.restoring_kernels import stretches
 from gazeveil.lab.attacks.threats.fixation_average import noise_of
 from tests.lab.attacks.veiled_people import attack_of, error, fixations, people, veil, veil_of
 

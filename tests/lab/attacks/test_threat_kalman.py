@@ -11,8 +11,8 @@ import pytest
 
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks import Knowledge
-from gazeveil.lab.attacks.restoring._wander_kernels import likelihood, smoothed
-from gazeveil.lab.attacks.restoring.releases import Releases, releases_of
+from gazeveil.lab.attacks.restoring import Releases, releases_of
+from gazeveil.lab.attacks.restoring_kernels import likelihood, smoothed_wander
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Sphere
@@ -122,7 +122,7 @@ def test_the_smoother_is_the_conditional_mean_of_the_process() -> None:
     cover = 9.0 * np.exp(-np.abs(t[:, None] - t) / 0.4)
     noise, seen = rng.uniform(0.5, 2.0, 12), rng.normal(size=12)
     wanted = cover @ np.linalg.solve(cover + np.diag(noise), seen)
-    path, spread = smoothed(np.diff(t, prepend=t[:1]), seen, noise, 9.0, 0.4)
+    path, spread = smoothed_wander(np.diff(t, prepend=t[:1]), seen, noise, 9.0, 0.4)
     assert np.allclose(path, wanted)
     assert np.allclose(spread, np.diag(cover - cover @ np.linalg.solve(cover + np.diag(noise), cover)))
     total = cover + np.diag(noise) + 4.0  # a mean of variance 4, the same for all

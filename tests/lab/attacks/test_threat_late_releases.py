@@ -13,7 +13,7 @@ import pytest
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks import ATTACKS, Knowledge, Trial
-from gazeveil.lab.attacks.judging.judge import Judge
+from gazeveil.lab.attacks.judging import Judge
 from gazeveil.lab.attacks.recognisers.lda import Lda
 from gazeveil.lab.attacks.threats.late_releases import lost_of
 from gazeveil.noise import NoiseSource

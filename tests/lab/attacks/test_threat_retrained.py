@@ -12,8 +12,8 @@ import pytest
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks import Gallery, Knowledge, Recogniser, Trial
-from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
-from gazeveil.lab.attacks.threats._adapted import adapted
+from gazeveil.lab.attacks.enrolment import adapted
+from gazeveil.lab.attacks.matching import EmbeddedGallery
 from tests.lab.attacks.veiled_people import attack_of, people, veil, veil_of
 
 

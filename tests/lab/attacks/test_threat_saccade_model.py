@@ -9,7 +9,7 @@ import pytest
 
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks import Knowledge
-from gazeveil.lab.attacks.restoring import _saccade_kernels as kernels
+from gazeveil.lab.attacks import restoring_kernels as kernels
 from tests.lab.attacks.veiled_people import attack_of, error, people, veil, veil_of
 
 
@@ -21,7 +21,7 @@ def test_smoothing_on_the_grid_is_exact() -> None:
     kind = np.array([kernels.GAUSSIAN, kernels.LAPLACE, kernels.NOTHING, kernels.BETWEEN])
     a, b = np.array([1.0, 2.0, 0.0, 2.6]), np.array([1.0, 1.5, 1.0, 4.4])
     usual = rng.uniform(0.8, 1.0, count)
-    path, fit = kernels.smoothed(elapsed, kind, a, b, 0.3, 0.0, grain, count, usual, drift, rate, size)
+    path, fit = kernels.smoothed_jumps(elapsed, kind, a, b, 0.3, 0.0, grain, count, usual, drift, rate, size)
     steps = []
     for gap in elapsed:
         step = np.empty((count, count))

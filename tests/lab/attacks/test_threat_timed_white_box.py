@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks import Gallery, Knowledge, Recogniser, Trial
-from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.lab.attacks.enrolment import ScoredGallery
 from tests.lab.attacks.test_threat_late_releases import waiting
 from tests.lab.attacks.veiled_people import attack_of, people, veil, veil_of
 

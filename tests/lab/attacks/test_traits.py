@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks import RECOGNISERS, Trial
-from gazeveil.lab.attacks.judging.traits import infer, macro_f1
+from gazeveil.lab.attacks.judging import infer, macro_f1
 from tests.lab.attacks.veiled_people import veil_of
 
 KINDS = {f"p{number}": ("steady" if number % 2 else "restless") for number in range(6)}

@@ -13,7 +13,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.lab.attacks.features.movement import Movement, stretches
+from gazeveil.lab.attacks.gaze_features import Movement, stretches
 from gazeveil.lab.attacks.trials import (
     cut,
     eyetribe_trials,
@@ -23,8 +23,7 @@ from gazeveil.lab.attacks.trials import (
     vr_trials,
     without_pupil,
 )
-from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
-from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
+from gazeveil.lab.datasets import EYETRIBE_FILE, VR_FILE, VR_FOLDER
 from gazeveil.simulate import SimulatedStudy
 
 

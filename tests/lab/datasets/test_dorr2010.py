@@ -11,7 +11,7 @@ import pytest
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.lab.attacks.trials import dorr_trials
-from gazeveil.lab.datasets.dorr2010 import DORR_FOLDER, dorr2010
+from gazeveil.lab.datasets import DORR_FOLDER, dorr2010
 
 HEADER = "gaze 1280 720\ngeometry distance 0.45 width 0.4 height 0.225\n"
 

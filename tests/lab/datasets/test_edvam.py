@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.lab.datasets.edvam import EDVAM_FILE, edvam
+from gazeveil.lab.datasets import EDVAM_FILE, edvam
 from gazeveil.registry import Unit
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / EDVAM_FILE

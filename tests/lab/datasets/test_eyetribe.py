@@ -16,7 +16,7 @@ from gazeveil.features.bins import extract_bin_corpus
 from gazeveil.features.extraction import extract_corpus
 from gazeveil.features.feature_list import NAMES, declared_ranges
 from gazeveil.features.table import describe
-from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE, EYETRIBE_PUPIL, eyetribe
+from gazeveil.lab.datasets import EYETRIBE_FILE, EYETRIBE_PUPIL, eyetribe
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / EYETRIBE_FILE
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.lab.attacks.trials import gazebase_trials
-from gazeveil.lab.datasets.gazebase import gazebase_files
+from gazeveil.lab.datasets import gazebase_files
 
 HEADER = "n,x,y,val,xT,yT"
 VR_HEADER = "n,lx,ly,rx,ry,x,y,xT,yT,zT,clx,cly,clz,crx,cry,crz"

@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 
 from gazeveil.errors import InputError
-from gazeveil.lab.experiments.reproduction.finding import Check, Finding, Verdict
-from gazeveil.lab.experiments.reproduction.running import Part
+from gazeveil.lab.reproduction.all_papers import Part
+from gazeveil.lab.reproduction.finding import Check, Finding, Verdict
 
 AGREES = Check("up", "up", Verdict.AGREES)
 DIFFERS = Check("down", "up | sideways", Verdict.DIFFERS, "other people")

@@ -17,12 +17,11 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.errors import InputError
 from gazeveil.geometry import headset, screen
-from gazeveil.lab.experiments.advising import asking, streams
-from gazeveil.lab.experiments.advising import stored as kept
-from gazeveil.lab.experiments.advising.advice import Harm, Use, bound_in_words, level_in_words
-from gazeveil.lab.experiments.advising.asking import advise
-from gazeveil.lab.experiments.advising.measured import by_epsilon, by_level, of_identification, strongest
-from gazeveil.lab.experiments.advising.recommending import LEVELS, enough_participants, useful
+from gazeveil.lab.advice import measurements as kept
+from gazeveil.lab.advice import recommending
+from gazeveil.lab.advice.answer import Harm, Use, bound_in_words, level_in_words
+from gazeveil.lab.advice.measurements import by_epsilon, by_level, of_identification, strongest
+from gazeveil.lab.advice.recommending import LEVELS, advise, enough_participants, useful
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
@@ -138,7 +137,7 @@ def test_live_gaze_is_advised_against_traits_only_where_traits_and_identity_were
     assert not known.fits
     assert "with the identity all attributes are known" in known.headline
     assert known.notes[0].startswith("identification: the strongest attack that we measured")
-    monkeypatch.setattr(streams, "of_identification", lambda found: replace(of_identification(found), low=0.0))
+    monkeypatch.setattr(recommending, "of_identification", lambda found: replace(of_identification(found), low=0.0))
     found = advise(study(30, plane=plane), Use.LIVE, Harm.ATTRIBUTE, at_guessing)
     assert found.fits
     assert "lphu" in found.headline
@@ -210,7 +209,7 @@ def test_feature_series_are_advised_as_the_mean_of_the_group(monkeypatch: pytest
         high = 1 / (float(epsilon) * participants)
         return Forecast(measure="error", expected=high, low=0, high=high, without_data=0.02, floor=0.018, basis="b")
 
-    monkeypatch.setattr(asking, "series_forecast", lambda study, design: forecast)
+    monkeypatch.setattr(recommending, "series_forecast", lambda study, design: forecast)
     found = advise(study(60), Use.FEATURES, Harm.REIDENTIFICATION, TABLE)
     assert found.fits
     assert "mean feature series of all participants at ε = 1," in found.headline

@@ -13,9 +13,9 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.lab.datasets.jemr2022 import FIELDS, JEMR_FOLDER, SESSIONS_FILE, TARGETS_FILE, target_sessions
-from gazeveil.lab.experiments.attributes import geometry, veiled
-from gazeveil.lab.experiments.identity_data import TRAITS
+from gazeveil.lab.datasets import FIELDS, JEMR_FOLDER, SESSIONS_FILE, TARGETS_FILE, target_sessions
+from gazeveil.lab.experiments import attributes
+from gazeveil.lab.experiments.identification import TRAITS
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 
@@ -65,7 +65,7 @@ def test_geometry_names_people_on_another_day(folder: Path, capsys: pytest.Captu
     identity = {tuple(row["sees"]): row["value"] for row in rows if row["question"] == "identity"}
     assert identity[("eyes",)] > 0.8
     assert identity[("error", "noise")] < 0.6
-    assert {row["question"] for row in rows} == {"identity", *geometry.ATTRIBUTES}
+    assert {row["question"] for row in rows} == {"identity", *attributes.ATTRIBUTES}
     assert (out / "geometry.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -75,7 +75,7 @@ def test_the_command_says_what_veils_leave_of_identity_and_traits(
     small = ["lab", "experiment", "attributes", "--sets", "simulated", "--participants", "4", "--seconds", "30"]
     assert run([*small, "--veils", "none,hplu", "--out", str(tmp_path), "--json"]) == EXIT_OK
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert {row["question"] for row in rows} == {veiled.IDENTITY, *TRAITS}
+    assert {row["question"] for row in rows} == {attributes.IDENTITY, *TRAITS}
     assert all(0 <= row["found"]["f1"] <= 1 for row in rows)
     assert (tmp_path / "attributes.png").exists()
     assert run([*small, "--veils", "none"]) == EXIT_OK
@@ -85,8 +85,8 @@ def test_the_command_says_what_veils_leave_of_identity_and_traits(
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError):
-        veiled.trait_sets(None, ("moon",))
+        attributes.trait_sets(None, ("moon",))
     with pytest.raises(InputError):
-        veiled.trait_sets(None, ("vr",))
+        attributes.trait_sets(None, ("vr",))
     with pytest.raises(InputError):
-        geometry.measure(tmp_path)
+        attributes.measure_geometry(tmp_path)

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.lab.experiments.kaleido import content_prior
-from gazeveil.lab.experiments.kaleido.content_prior import Viewing, measure, osie, simulated
+from gazeveil.lab.reproduction import kaleido_scene_prior
+from gazeveil.lab.reproduction.kaleido_scene_prior import Viewing, measure, osie, simulated
 from gazeveil.samples import Screen
 
 
@@ -30,10 +30,12 @@ def test_the_person_is_left_out_of_what_is_told() -> None:
     for person in (0, 5):
         other = viewing.gaze.copy()
         other[person] = 700.0
-        told, again = (content_prior._density(each, person, 1) for each in (viewing, replace(viewing, gaze=other)))
+        told, again = (
+            kaleido_scene_prior._density(each, person, 1) for each in (viewing, replace(viewing, gaze=other))
+        )
         assert np.array_equal(told, again)
         assert told.sum() == 5 * 300
-    assert not np.array_equal(told, content_prior._density(replace(viewing, gaze=other), 1, 1))
+    assert not np.array_equal(told, kaleido_scene_prior._density(replace(viewing, gaze=other), 1, 1))
 
 
 def test_the_right_scene_helps_and_another_harms() -> None:
@@ -73,7 +75,7 @@ def test_fixations_that_are_not_there_or_no_table_of_ours_are_told(tmp_path: Pat
 
 
 def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    content_prior.main(None, quick=True)
+    kaleido_scene_prior.main(None, quick=True)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5
     assert lines[2].startswith("| simulated | 1, 1 s, 60 px | ")

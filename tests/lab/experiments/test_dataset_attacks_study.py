@@ -15,9 +15,8 @@ import pytest
 from gazeveil.arrays import WordArray
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
-from gazeveil.lab.experiments.dataset_attacks import worlds
-from gazeveil.lab.experiments.dataset_attacks.membership import Found, attack
-from gazeveil.lab.experiments.dataset_attacks.reconstruction import reconstruct
+from gazeveil.lab.experiments import dataset_attacks
+from gazeveil.lab.experiments.dataset_attacks import FoundMembership, attack, reconstruct
 from gazeveil.noise import NoiseSource
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
@@ -36,12 +35,12 @@ class Frozen(NoiseSource):
 
 
 @cache
-def product_of(name: str, target: str) -> worlds.Product:
-    (product,) = worlds.products(5, 1.0, target, names=(name,))
+def product_of(name: str, target: str) -> dataset_attacks.Product:
+    (product,) = dataset_attacks.products(5, 1.0, target, names=(name,))
     return product
 
 
-def attacked(name: str, target: str = "typical") -> Found:
+def attacked(name: str, target: str = "typical") -> FoundMembership:
     return attack(product_of(name, target), RELEASES)
 
 
@@ -128,8 +127,8 @@ def test_the_commands_write_numbers_and_pictures(tmp_path: Path, capsys: pytest.
 
 def test_what_is_unknown_is_refused() -> None:
     with pytest.raises(OptionError, match="no target"):
-        worlds.viewing(3, "average")
+        dataset_attacks.viewing(3, "average")
     with pytest.raises(OptionError, match="at least 8"):
-        attack(worlds.products(3, 1.0, names=("map-without-noise",))[0], 2)
+        attack(dataset_attacks.products(3, 1.0, names=("map-without-noise",))[0], 2)
     with pytest.raises(OptionError, match="three participants"):
         reconstruct(2)

@@ -20,8 +20,8 @@ import pytest
 from gazeveil import Corpus
 from gazeveil.arrays import FloatArray
 from gazeveil.cli.main import run
-from gazeveil.lab.experiments.demo import features
-from gazeveil.lab.experiments.demo.live import SCREENSHOT
+from gazeveil.lab import demo as features
+from gazeveil.lab.demo import SCREENSHOT
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -113,7 +113,7 @@ def test_the_feature_of_the_demo_moves(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(truth)
         return b""
 
-    monkeypatch.setattr(features, "_drawn", drawn)
+    monkeypatch.setattr(features, "_drawn_feature", drawn)
     features.feature_section(4)
     textbook, comic, again = (part.mean() for part in np.array_split(seen[0], 3))
     assert textbook - comic > 0.1

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.lab.datasets.lund2013 import FILE, STIMULI, load
+from gazeveil.lab.datasets import FILE, STIMULI, load
 from gazeveil.lab.experiments.detector_agreement import PUBLISHED, compare
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "lund2013"

@@ -18,20 +18,31 @@ from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.lab.commands.experiment import app as experiment
 from gazeveil.lab.commands.reproduce import app as reproduce
-from gazeveil.lab.experiments.bozkir import classes as feature_classes
-from gazeveil.lab.experiments.bozkir.classes import identify, leave_one_person_out
-from gazeveil.lab.experiments.feature_people import People, eyetribe_people, other_documents, readers
-from gazeveil.lab.experiments.usefulness.feature_recognition import run as recognise
-from gazeveil.lab.experiments.usefulness.features import FLOOR, OURS, best_kept, for_mean, made, run
-from gazeveil.lab.experiments.usefulness.group_series import picture
-from gazeveil.lab.experiments.usefulness.raw_gaze_promise import (
+from gazeveil.lab.experiments import feature_series as feature_classes
+from gazeveil.lab.experiments.feature_series import (
+    People,
+    eyetribe_people,
+    identify,
+    leave_one_person_out,
+    other_documents,
+    readers,
+)
+from gazeveil.lab.experiments.feature_usefulness import (
     BINS_FIRST,
+    FLOOR,
+    OURS,
     OVERLAPPING,
+    best_kept,
+    for_mean,
+    made,
     means_over_windows,
+    measure_usefulness,
+    picture,
     reader_bins,
+    recognise,
     steps_touched,
 )
-from gazeveil.lab.experiments.usefulness.raw_gaze_promise import run as raw_gaze
+from gazeveil.lab.experiments.feature_usefulness import compare_promises as raw_gaze
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
 
@@ -55,7 +66,7 @@ def test_public_people_read_other_documents_than_private_ones() -> None:
 
 
 def test_ours_is_best_and_hardly_ever_worse_than_the_public_mean() -> None:
-    cells = run(few(), epsilons=(3.0,), sizes=(10,), repeats=1)
+    cells = measure_usefulness(few(), epsilons=(3.0,), sizes=(10,), repeats=1)
     errors = {(cell.product, cell.method, cell.epsilon): cell.error for cell in cells}
     for product in {cell.product for cell in cells}:
         ours = errors[product, OURS, 3.0]

@@ -13,7 +13,7 @@ from gazeveil.cli.main import run
 from gazeveil.features.design import Design
 from gazeveil.features.design_learning import learn
 from gazeveil.features.ranges import Range, Ranges
-from gazeveil.lab.experiments.usefulness.feature_forecasts import HeldOut, outcomes
+from gazeveil.lab.experiments.forecasts import HeldOut, feature_outcomes
 
 RANGES = Ranges.of({"a": Range(0, 1, "made up"), "b": Range(0, 1, "made up")})
 
@@ -32,7 +32,7 @@ def test_people_like_the_public_ones_come_out_as_forecast() -> None:
     # Seeded. Tasks are drawn as public ones are; what is allowed for is the calibration to real tasks, of up to 30 %.
     rng = np.random.default_rng(4)
     known = design(rng)
-    rows = outcomes([HeldOut("like them", known, series(rng, 30)) for _ in range(12)])
+    rows = feature_outcomes([HeldOut("like them", known, series(rng, 30)) for _ in range(12)])
     assert [row.product for row in rows] == ["mean", "own"]
     for row in rows:
         assert 0.75 < row.error < 1.35
@@ -44,7 +44,7 @@ def test_people_like_the_public_ones_come_out_as_forecast() -> None:
 def test_a_task_that_lies_far_off_shows_as_a_forecast_that_was_too_low() -> None:
     rng = np.random.default_rng(5)
     far = np.clip(series(rng, 20) + 0.3, 0, 1)
-    mean, own = outcomes([HeldOut("far off", design(rng), far)])
+    mean, own = feature_outcomes([HeldOut("far off", design(rng), far)])
     assert mean.without_data < 0.5
     assert own.without_data < 0.7
 

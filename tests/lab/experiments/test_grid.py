@@ -20,19 +20,17 @@ import pytest
 
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
-from gazeveil.lab.experiments.grid import gaze_data
-from gazeveil.lab.experiments.grid import table as tables
-from gazeveil.lab.experiments.grid.asked import read_grid
-from gazeveil.lab.experiments.grid.cells import cells_of
-from gazeveil.lab.experiments.grid.comparing import compare
-from gazeveil.lab.experiments.grid.contract import FAMILIES, USES
-from gazeveil.lab.experiments.grid.families import streams
-from gazeveil.lab.experiments.grid.leaderboard import MARK, boards, markdown, within
-from gazeveil.lab.experiments.grid.pool import in_processes
-from gazeveil.lab.experiments.grid.running import Progress, Setting, run_cells
-from gazeveil.lab.experiments.grid.software import software
-from gazeveil.lab.experiments.grid.standing import pooled, standings, winners
-from gazeveil.lab.experiments.grid.stored import GRID, PACKAGED, measured
+from gazeveil.lab.bench.processes import in_processes
+from gazeveil.lab.bench.software import software
+from gazeveil.lab.grid import data
+from gazeveil.lab.grid import results as tables
+from gazeveil.lab.grid.catalogue import gaze_measures
+from gazeveil.lab.grid.cells import cells_of
+from gazeveil.lab.grid.contract import FAMILIES, USES
+from gazeveil.lab.grid.grid_file import read_grid
+from gazeveil.lab.grid.report import MARK, boards, markdown, within
+from gazeveil.lab.grid.results import GRID, PACKAGED, compare, measured, pooled, standings, winners
+from gazeveil.lab.grid.running import Progress, Setting, run_cells
 from gazeveil.lab.utility.streams import METRICS
 from gazeveil.terminal.printing import EXIT_OK
 from tests.lab.experiments import pool_jobs
@@ -168,9 +166,9 @@ def test_what_is_measured_is_what_the_mechanism_did(run: Path) -> None:
 
 
 def test_who_gives_no_gaze_is_measured_as_who_always_says_the_middle() -> None:
-    raw = gaze_data.simulated(None, 2, 1, 3.0).recordings[0]
+    raw = data.simulated_gaze(None, 2, 1, 3.0).recordings[0]
     silent = replace(raw, x=np.full(len(raw), np.nan), valid=None)
-    _, (behind, ideal, middle) = streams._values("rmse_deg", raw, silent)
+    _, (behind, ideal, middle) = gaze_measures._values("rmse_deg", raw, silent)
     assert behind == middle > ideal == 0.0
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gazeveil.lab.datasets.vr_objects import VrSession
-from gazeveil.lab.experiments.attributes import heads
+from gazeveil.lab.datasets import VrSession
+from gazeveil.lab.experiments import attributes
 
 
 def session(user: int, number: int) -> VrSession:
@@ -23,13 +23,13 @@ def session(user: int, number: int) -> VrSession:
 def test_a_bare_head_names_people_whatever_veil_is_on_the_eyes_and_a_veiled_one_does_not() -> None:
     """The veil for both is so strict that naming four people is guessing: of 16, 12 are right once in 30,000."""
     people = [session(user, number) for user in range(4) for number in range(4)]
-    rows = heads.measured(people, [("0.05", "2")], [("head",)])
+    rows = attributes.measured(people, [("0.05", "2")], [("head",)])
     found = {(row.leaves, row.sees): row for row in rows}
     assert len(rows) == 3
-    assert found[heads.BARE, ("head",)].accuracy > 0.9
-    beside = found[heads.EYES_BARE_HEAD, ("head",)]
-    assert (beside.accuracy, beside.off[1]) == (found[heads.BARE, ("head",)].accuracy, 0.0)
-    both = found[heads.JOINT, ("head",)]
+    assert found[attributes.BARE, ("head",)].accuracy > 0.9
+    beside = found[attributes.EYES_BARE_HEAD, ("head",)]
+    assert (beside.accuracy, beside.off[1]) == (found[attributes.BARE, ("head",)].accuracy, 0.0)
+    both = found[attributes.JOINT, ("head",)]
     assert both.accuracy < 0.75
     assert both.off[1] is not None
     assert both.off[1] > 10

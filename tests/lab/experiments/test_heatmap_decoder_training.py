@@ -41,9 +41,9 @@ def sets(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gazeveil.lab.experiments.heatmap_decoder import training
+    from gazeveil.lab.training import heatmap_decoder
 
-    monkeypatch.setattr(training, "BATCH", 4)
+    monkeypatch.setattr(heatmap_decoder, "BATCH", 4)
     monkeypatch.setattr(_usefulness, "STUDIES", 1)
     monkeypatch.setattr(_usefulness, "SCENES", 2)
 
@@ -78,11 +78,18 @@ def test_it_trains_what_is_shipped(
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_a_trained_network_is_less_wrong_than_a_new_one(decoder: str) -> None:
     """The shipped weights, on scenes that training would draw."""
-    from gazeveil.lab.experiments.heatmap_decoder.measuring import Measure, OfBumps, OfModes, designed
-    from gazeveil.lab.experiments.heatmap_decoder.network import Raster, Trained
-    from gazeveil.lab.experiments.heatmap_decoder.scenes import PLANES, Scenes, plane_of
-    from gazeveil.lab.experiments.heatmap_decoder.training import COURSES, loss_of
-    from gazeveil.lab.experiments.heatmap_decoder.viewers import simulated_looks
+    from gazeveil.lab.training.decoder_scenes import PLANES, Scenes, plane_of
+    from gazeveil.lab.training.decoder_viewers import simulated_looks
+    from gazeveil.lab.training.heatmap_decoder import (
+        COURSES,
+        Measure,
+        OfBumps,
+        OfModes,
+        Raster,
+        Trained,
+        designed,
+        loss_of,
+    )
 
     course = COURSES[decoder]
     new, trained = (Trained(course.pictures, course.channels) for _ in range(2))
@@ -113,9 +120,9 @@ def test_what_a_picture_says_is_known_now_and_then_and_as_the_product_takes_it(
     """The right picture in 45 of 100 scenes, another one in 13; what is expected then is what releases expect."""
     from gazeveil.aggregate.map_prior import mean_of, models_of
     from gazeveil.aggregate.saliency import Saliency
-    from gazeveil.lab.experiments.heatmap_decoder.network import Raster
-    from gazeveil.lab.experiments.heatmap_decoder.scenes import PLANES, Mixture, Scenes, plane_of
-    from gazeveil.lab.experiments.heatmap_decoder.viewers import read_contents, read_looks
+    from gazeveil.lab.training.decoder_scenes import PLANES, Mixture, Scenes, plane_of
+    from gazeveil.lab.training.decoder_viewers import read_contents, read_looks
+    from gazeveil.lab.training.heatmap_decoder import Raster
 
     looks = read_looks(sets / "lab", 1.0, [read_contents(Path(each)) for each in contents[1::2]])
     assert looks.contents.shape == (2, 2, 30, 40)
@@ -138,9 +145,8 @@ def test_numbers_in_training_are_those_of_the_product() -> None:
     from gazeveil.aggregate.map_features import CLIP
     from gazeveil.aggregate.strategy import STRATEGIES, Task
     from gazeveil.aggregate.strategy_parts import BOUND
-    from gazeveil.lab.experiments.heatmap_decoder.measuring import Measure, OfBumps, OfModes, designed
-    from gazeveil.lab.experiments.heatmap_decoder.network import Raster
-    from gazeveil.lab.experiments.heatmap_decoder.scenes import PLANES, plane_of
+    from gazeveil.lab.training.decoder_scenes import PLANES, plane_of
+    from gazeveil.lab.training.heatmap_decoder import Measure, OfBumps, OfModes, Raster, designed
 
     plane, people, rng = plane_of(*PLANES[0]), 12, np.random.default_rng(4)
     raster, grid = Raster(plane, "cpu"), plane.grid
@@ -205,7 +211,7 @@ def test_a_file_that_holds_no_weights_is_refused(
 
 
 def test_layers_of_text_are_no_weights() -> None:
-    from gazeveil.lab.experiments.heatmap_decoder.training import COURSES, fits
+    from gazeveil.lab.training.heatmap_decoder import COURSES, fits
 
     with np.load(shipped("modes")) as stored:
         weights = dict(stored)
@@ -214,8 +220,8 @@ def test_layers_of_text_are_no_weights() -> None:
 
 
 def test_a_coarse_tracker_blurs_where_participants_looked_and_nobody_is_lost(sets: Path) -> None:
-    from gazeveil.lab.experiments.heatmap_decoder.scenes import Mixture, Scenes
-    from gazeveil.lab.experiments.heatmap_decoder.viewers import read_looks
+    from gazeveil.lab.training.decoder_scenes import Mixture, Scenes
+    from gazeveil.lab.training.decoder_viewers import read_looks
 
     looks = [read_looks(sets / "lab", 1.0)]
     spread = {}

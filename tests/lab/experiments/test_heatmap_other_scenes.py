@@ -14,12 +14,17 @@ from gazeveil.arrays import silent
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.lab.commands._shared import gallery_of
-from gazeveil.lab.datasets.edvam import EDVAM_FILE
-from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
-from gazeveil.lab.datasets.osie import OSIE_FILE
-from gazeveil.lab.datasets.vr_objects import VR_FILE, VR_FOLDER
-from gazeveil.lab.experiments.usefulness._heatmap_other_scenes import eyetribe, museum, of_fixations, rooms, web_pages
-from gazeveil.lab.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, PLANE, Gallery
+from gazeveil.lab.datasets import EDVAM_FILE, EYETRIBE_FILE, OSIE_FILE, VR_FILE, VR_FOLDER
+from gazeveil.lab.experiments.heatmap_scenes import (
+    OSIE_NEVER_SEEN,
+    PLANE,
+    Gallery,
+    eyetribe,
+    museum,
+    of_fixations,
+    rooms,
+    web_pages,
+)
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -247,7 +252,7 @@ def test_each_name_is_found_under_data_and_its_screen_is_known(tmp_path: Path, m
 
 @pytest.mark.parametrize("name", ["web-pages", "eyetribe", "rooms", "museum"])
 def test_a_set_that_is_not_there_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gazeveil.lab.datasets.folder.found_above", lambda _: None)
+    monkeypatch.setattr("gazeveil.lab.datasets.found_above", lambda _: None)
     with pytest.raises(InputError, match="no folder data/"):
         gallery_of(name, "test", 2, 0, silent)
 

@@ -18,18 +18,19 @@ from gazeveil.display import canvas, png
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import write_corpus
 from gazeveil.geometry import screen
-from gazeveil.lab.experiments.usefulness import _trust_report as report
-from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
+from gazeveil.lab.experiments import heatmap_usefulness as report
+from gazeveil.lab.experiments.heatmap_scenes import (
     _OSIE_TUNED_ON,
     OSIE_NEVER_SEEN,
     Gallery,
     Scene,
     Viewer,
+    from_maps,
+    from_pictures,
     only,
     watched_by,
 )
-from gazeveil.lab.experiments.usefulness._scene_pictures import from_maps, from_pictures
-from gazeveil.lab.experiments.usefulness.trust import Trial, by_category, lines, plain, trials, trials_from
+from gazeveil.lab.experiments.heatmap_usefulness import Trial, by_category, lines, plain, trials, trials_from
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
@@ -119,10 +120,10 @@ def test_lines_pair_what_belongs_together() -> None:
 
 
 def test_tables_say_what_was_measured(tried: list[Trial], tmp_path: Path) -> None:
-    table = report.to_markdown(lines(tried))
+    table = report.trust_markdown(lines(tried))
     assert table.count("| n = 12 |") == 3
     assert table.count("release − release without picture") == 2
-    names = report.write(tried, {"data": "spots", "split": ""}, {"upper": "up", "lower": "down"}, tmp_path)
+    names = report.write_trust(tried, {"data": "spots", "split": ""}, {"upper": "up", "lower": "down"}, tmp_path)
     assert names == ["trust-spots.json", "trust-spots.md", "trust-spots.png"]
     stored = json.loads((tmp_path / "trust-spots.json").read_text())
     assert set(stored["categories"]) == {"up", "down"}

@@ -19,11 +19,10 @@ from gazeveil.aggregate.strategy_parts import prior_of_task
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import write_corpus
 from gazeveil.geometry import Geometry, screen
-from gazeveil.lab.experiments.usefulness import _heatmap_methods as methods
-from gazeveil.lab.experiments.usefulness import _heatmap_report as report
-from gazeveil.lab.experiments.usefulness._heatmap_plots import usefulness_plot
-from gazeveil.lab.experiments.usefulness._heatmap_recipe import _few_modes, _many_bumps, recipe
-from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
+from gazeveil.lab.experiments import heatmap_methods as methods
+from gazeveil.lab.experiments import heatmap_usefulness as report
+from gazeveil.lab.experiments.heatmap_methods import _few_modes, _many_bumps, recipe
+from gazeveil.lab.experiments.heatmap_scenes import (
     PLANE,
     Gallery,
     Scene,
@@ -34,8 +33,9 @@ from gazeveil.lab.experiments.usefulness._heatmap_scenes import (
     simulated,
     spread,
 )
-from gazeveil.lab.experiments.usefulness.heatmaps import Found, Plan, Score, _noise_of_all, beyond, compare, refreshed
-from gazeveil.lab.utility.maps import correlation, residual_correlation
+from gazeveil.lab.experiments.heatmap_usefulness import Found, Plan, Score, _noise_of_all, beyond, compare, refreshed
+from gazeveil.lab.experiments.plots import usefulness_plot
+from gazeveil.lab.utility.releases import correlation, residual_correlation
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.study import DELTA
@@ -226,9 +226,9 @@ def test_what_is_beyond_one_prior_is_the_residual_correlation_and_nobody_gains_f
 
 def test_results_come_back_from_their_file(gallery: Gallery, tmp_path: Path) -> None:
     found = compare(gallery, Plan(observers=(5, 30), epsilons=(1.0, 3.0), methods=("prior", "grid", "none")))
-    assert report.write(found, tmp_path) == [f"heatmap-two spots.{kind}" for kind in ("json", "md", "png")]
+    assert report.write_usefulness(found, tmp_path) == [f"heatmap-two spots.{kind}" for kind in ("json", "md", "png")]
     again = Found.from_dict(json.loads((tmp_path / "heatmap-two spots.json").read_text()))
-    assert report.to_markdown(again, 3.0) == report.to_markdown(found, 3.0)
+    assert report.usefulness_markdown(again, 3.0) == report.usefulness_markdown(found, 3.0)
     assert report.note(again) == report.note(found)
     assert "*" in report.note(found), "30 of 20 people are not real people"
     assert again.row("grid", 30, 3.0).cc.mean == pytest.approx(found.row("grid", 30, 3.0).cc.mean, rel=1e-4)

@@ -11,14 +11,7 @@ import pytest
 
 from gazeveil.errors import InputError, OptionError, UnknownName
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
-from gazeveil.lab.experiments.wilson.identification import (
-    EXPERIMENTS,
-    POSITION,
-    PUPIL,
-    chosen_on,
-    identify,
-    recogniser_of,
-)
+from gazeveil.lab.experiments.identification import EXPERIMENTS, POSITION, PUPIL, chosen_on, identify, recogniser_of
 
 EXPERIMENT = replace(EXPERIMENTS["vr"], reference=("1", "2"), asked=("3",))
 PEOPLE = ("ann", "bob", "cy", "di")

@@ -10,11 +10,19 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import OptionError
-from gazeveil.lab.experiments.kaleido._stream_study import COLUMNS, MEASURED
-from gazeveil.lab.experiments.kaleido.contenders import CONTENDERS, UNFILTERED, Registered
-from gazeveil.lab.experiments.kaleido.figures import against_the_study, reproduce, shape, summary, to_markdown
-from gazeveil.lab.experiments.stream_data import StreamSet, simulated_recordings
-from gazeveil.lab.experiments.stream_grid import Point, Setting, measure, settings
+from gazeveil.lab.experiments.stream_errors import Point, Setting, StreamSet, measure, settings, simulated_recordings
+from gazeveil.lab.reproduction.kaleido_figures import (
+    COLUMNS,
+    CONTENDERS,
+    MEASURED,
+    UNFILTERED,
+    Registered,
+    against_the_study,
+    reproduce,
+    shape,
+    summary,
+    to_markdown,
+)
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Screen
 

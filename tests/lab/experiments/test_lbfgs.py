@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 
-from gazeveil.lab.experiments.usefulness._lbfgs import minimise
+from gazeveil.lab.experiments.heatmap_methods import minimise
 
 
 def test_the_search_finds_the_minimum_that_scipy_finds():

@@ -12,8 +12,8 @@ from gazeveil.aggregate.grid import render
 from gazeveil.aggregate.liu import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
-from gazeveil.lab.experiments.liu import figures as liu_figures
-from gazeveil.lab.experiments.liu.figures import (
+from gazeveil.lab.reproduction import liu_figures
+from gazeveil.lab.reproduction.liu_figures import (
     MECHANISMS,
     SAMPLES,
     Gaze,
@@ -24,7 +24,7 @@ from gazeveil.lab.experiments.liu.figures import (
     reproduce,
     simulated_gaze,
 )
-from gazeveil.lab.utility.maps import correlation, mean_squared_error
+from gazeveil.lab.utility.releases import correlation, mean_squared_error
 from gazeveil.noise import NoiseSource
 from gazeveil.terminal.printing import EXIT_OK
 

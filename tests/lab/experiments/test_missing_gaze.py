@@ -9,8 +9,8 @@ import pytest
 
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.lab.experiments.kaleido.missing_gaze import SETTINGS, _seen_through, main, measure
-from gazeveil.lab.experiments.stream_data import StreamSet
+from gazeveil.lab.experiments.stream_errors import StreamSet
+from gazeveil.lab.reproduction.kaleido_missing_gaze import SETTINGS, _seen_through, main, measure
 
 
 def streams(lost: float) -> StreamSet:

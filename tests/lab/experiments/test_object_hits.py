@@ -11,16 +11,16 @@ import pytest
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
-from gazeveil.lab.datasets.vr_objects import VR_FOLDER, VrSession, vr_sessions
-from gazeveil.lab.experiments.stream_grid import Run
-from gazeveil.lab.experiments.wilson.figures import SWEEPS, Sweep, held_out, reproduce, retention
-from gazeveil.lab.experiments.wilson.object_hits import (
+from gazeveil.lab.datasets import VR_FOLDER, VrSession, vr_sessions
+from gazeveil.lab.experiments.stream_errors import (
+    Run,
     agreement_held_out,
     agreement_of_raw,
     objects_hit,
     score,
     world_directions,
 )
+from gazeveil.lab.reproduction.wilson_figures import SWEEPS, Sweep, held_out, reproduce, retention
 from gazeveil.noise import NoiseSource
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / VR_FOLDER

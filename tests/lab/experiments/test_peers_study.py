@@ -20,8 +20,8 @@ from gazeveil.lab.as_published.steil_series import ExponentialAsPublished
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.lab.baselines.event_synth import EventSynth
 from gazeveil.lab.baselines.k_same import KSame
-from gazeveil.lab.experiments.identity_data import IdentitySet
-from gazeveil.lab.experiments.peers import _plots, features, naming, samples
+from gazeveil.lab.experiments import baselines_compared, plots
+from gazeveil.lab.experiments.identification import IdentitySet
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
@@ -70,7 +70,10 @@ def four() -> IdentitySet:
 
 
 def test_three_ways_of_attack_meet_raw_and_protected_gaze(four: IdentitySet) -> None:
-    rows = {row.peer: row for row in samples.measure(four, ("none", "k-same-synth:k=4", "kalman"), (ByPlace(),))}
+    rows = {
+        row.peer: row
+        for row in baselines_compared.measure_samples(four, ("none", "k-same-synth:k=4", "kalman"), (ByPlace(),))
+    }
     found = {peer: {way: share[0] for way, share in row.identified["by place"].items()} for peer, row in rows.items()}
     assert found["none"] == {"linked": 1.0, "published": 1.0, "both": 1.0}
     assert found["kalman"]["linked"] == 1.0
@@ -84,43 +87,43 @@ def test_three_ways_of_attack_meet_raw_and_protected_gaze(four: IdentitySet) -> 
 
 
 def test_what_passed_the_test_of_deniability_is_told(four: IdentitySet) -> None:
-    (row,) = samples.measure(four, ("event-synth:k=2,attempts=2",))
+    (row,) = baselines_compared.measure_samples(four, ("event-synth:k=2,attempts=2",))
     assert len(row.passed) == 2
     assert 0 <= row.passed[0] < 1
 
 
-def people_and_documents() -> features.SeriesSet:
+def people_and_documents() -> baselines_compared.SeriesSet:
     rng = np.random.default_rng(2)
     person, document = np.repeat(np.arange(6), 3), np.tile(np.arange(3), 6)
     values = 0.15 * person[:, None, None] + 0.02 * document[:, None, None] + 0.01 * rng.random((18, 40, 2))
-    return features.SeriesSet("toy", "six people", values, person, document, True)
+    return baselines_compared.SeriesSet("toy", "six people", values, person, document, True)
 
 
 def test_features_of_a_group_no_longer_say_who_it_is() -> None:
     pytest.importorskip("sklearn")
     peers = ("none", "k-same:k=6", "exponential-as-published:epsilon=1000")
-    rows = features.measure(people_and_documents(), peers, learners=("svm",))
+    rows = baselines_compared.measure_features(people_and_documents(), peers, learners=("svm",))
     raw, shared, steil = (row.identified["svm"] for row in rows)
     assert raw["published"] == steil["published"] == 1.0
     assert shared["published"] <= 2 / 6
     assert rows[1].error > rows[2].error > 0
     assert rows[2].claimed.startswith("ε-differential privacy")
     assert "Nothing is guaranteed" in rows[2].guarantee
-    assert _plots.strongest(rows[0]) == 1.0
+    assert plots.strongest(rows[0]) == 1.0
 
 
 def test_a_name_may_bring_parameters() -> None:
-    assert naming.sample_peer("none", PLANE) is None
-    assert naming.sample_peer("event-synth:k=3,gamma=2.5", PLANE) == EventSynth(k=3, gamma=2.5)
-    kalman = naming.sample_peer("kalman:error=1,wander=4", PLANE)
+    assert baselines_compared.sample_peer("none", PLANE) is None
+    assert baselines_compared.sample_peer("event-synth:k=3,gamma=2.5", PLANE) == EventSynth(k=3, gamma=2.5)
+    kalman = baselines_compared.sample_peer("kalman:error=1,wander=4", PLANE)
     assert isinstance(kalman, KalmanSmoothing)
     assert kalman.error == 1
-    assert naming.feature_peer("k-same:k=2", 10, 3) == KSame(k=2, steps=10, features=3)
-    steil = naming.feature_peer("exponential-as-published:epsilon=2", 10, 3)
+    assert baselines_compared.feature_peer("k-same:k=2", 10, 3) == KSame(k=2, steps=10, features=3)
+    steil = baselines_compared.feature_peer("exponential-as-published:epsilon=2", 10, 3)
     assert steil == ExponentialAsPublished(epsilon=2, steps=10, features=3)
     for peers, made in (
-        (naming.SAMPLE_PEERS, lambda name: naming.sample_peer(name, PLANE)),
-        (naming.FEATURE_PEERS, lambda name: naming.feature_peer(name, 10, 3)),
+        (baselines_compared.SAMPLE_PEERS, lambda name: baselines_compared.sample_peer(name, PLANE)),
+        (baselines_compared.FEATURE_PEERS, lambda name: baselines_compared.feature_peer(name, 10, 3)),
     ):
         assert [name for name in peers if made(name) is None] == ["none"]
 
@@ -128,18 +131,18 @@ def test_a_name_may_bring_parameters() -> None:
 def test_unknown_names_and_parameters_are_refused() -> None:
     for wrong in ("k-same-synth:k", "k-same-synth:size=3", "kalman:k=2"):
         with pytest.raises(OptionError):
-            naming.sample_peer(wrong, PLANE)
+            baselines_compared.sample_peer(wrong, PLANE)
     with pytest.raises(UnknownName, match="k-same-sinth"):
-        naming.sample_peer("k-same-sinth", PLANE)
+        baselines_compared.sample_peer("k-same-sinth", PLANE)
     with pytest.raises(UnknownName, match="k-some"):
-        naming.feature_peer("k-some", 10, 3)
+        baselines_compared.feature_peer("k-some", 10, 3)
 
 
 def test_the_command_writes_numbers_and_a_picture(
     four: IdentitySet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("gazeveil.lab.experiments.peers.sets.simulated_people", lambda *_: four)
+    monkeypatch.setattr("gazeveil.lab.experiments.baselines_compared.simulated_people", lambda *_: four)
     arguments = [
         "lab",
         "experiment",

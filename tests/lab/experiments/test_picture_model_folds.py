@@ -18,7 +18,7 @@ from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
 from gazeveil.gaze.picture_model import CELL, PACKAGE, is_installed
 from gazeveil.lab.commands import _usefulness as command
-from gazeveil.lab.experiments.picture_model.pictures import Looked, PictureSet, folds
+from gazeveil.lab.training.picture_sets import Looked, PictureSet, folds
 
 pytest.importorskip("torch")
 needs_the_network = pytest.mark.skipif(not is_installed(), reason=f"{PACKAGE} is not installed")
@@ -99,7 +99,7 @@ def test_a_set_with_fewer_pictures_than_parts_is_refused() -> None:
 
 
 def test_the_score_of_a_set_is_the_mean_over_all_its_pictures() -> None:
-    from gazeveil.lab.experiments.picture_model.judging import Score, mean_score
+    from gazeveil.lab.training.picture_model import Score, mean_score
 
     first, second = Score("lab", 3, True, 0.1, 0.2, 0.3, 0.4), Score("lab", 1, True, 0.5, 0.6, 0.7, 0.0)
     whole = mean_score([first, second])
@@ -111,9 +111,9 @@ def test_the_score_of_a_set_is_the_mean_over_all_its_pictures() -> None:
 def test_no_picture_is_predicted_by_a_readout_that_saw_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gazeveil.lab.experiments.picture_model import judging, training
+    from gazeveil.lab.training import picture_model
 
-    train, predicted = training.train, judging.predicted
+    train, predicted = picture_model.train, picture_model.predicted
     trained: list[tuple[object, set[Looked]]] = []
     tested: list[Looked] = []
 
@@ -129,8 +129,8 @@ def test_no_picture_is_predicted_by_a_readout_that_saw_it(
         tested.append(picture)
         return predicted(network, readouts, picture, device)
 
-    monkeypatch.setattr(training, "train", spied_train)
-    monkeypatch.setattr(judging, "predicted", spied_predicted)
+    monkeypatch.setattr(picture_model, "train", spied_train)
+    monkeypatch.setattr(picture_model, "predicted", spied_predicted)
     maps = tmp_path / "maps.npz"
     assert experiment(folder, "--folds", "2", "--maps", str(maps), "--seeds", "2", "--epochs", "1", "--json") == 0
     assert len(trained) == 4
@@ -153,8 +153,8 @@ def test_no_picture_is_predicted_by_a_readout_that_saw_it(
 def test_progress_covers_all_parts_and_a_set_left_out_is_neither_judged_nor_predicted(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gazeveil.lab.experiments.picture_model import training
-    from gazeveil.lab.experiments.picture_model.network import Trained
+    from gazeveil.lab.training import picture_model
+    from gazeveil.lab.training.picture_model import Trained
 
     far: list[float] = []
 
@@ -168,7 +168,7 @@ def test_progress_covers_all_parts_and_a_set_left_out_is_neither_judged_nor_pred
         return Trained(channels).eval()
 
     monkeypatch.setattr(command, "progress", watched)
-    monkeypatch.setattr(training, "train", not_trained)
+    monkeypatch.setattr(picture_model, "train", not_trained)
     maps = tmp_path / "maps.npz"
     assert experiment(folder, "--folds", "3", "--maps", str(maps), "--seeds", "2", "--without", "other") == 0
     assert far == pytest.approx(np.arange(1, 13) / 12)

@@ -9,8 +9,7 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
-from gazeveil.lab.experiments.stream_data import StreamSet, simulated_recordings
-from gazeveil.lab.experiments.usefulness.preset_errors import compare
+from gazeveil.lab.experiments.stream_errors import StreamSet, compare, simulated_recordings
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 

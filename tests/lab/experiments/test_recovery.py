@@ -9,8 +9,8 @@ import pytest
 
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.contract import ATTACKS
-from gazeveil.lab.experiments.identity_data import simulated_people
-from gazeveil.lab.experiments.wilson.recovery import RESTORING, VEILS, Recovered, main, measure, own_mean, table
+from gazeveil.lab.experiments.identification import simulated_people
+from gazeveil.lab.reproduction.wilson_recovery import RESTORING, VEILS, Recovered, main, measure, own_mean, table
 
 
 def test_attacks_that_fit_get_closer_and_others_are_left_out() -> None:

@@ -13,13 +13,13 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.errors import UnknownName
 from gazeveil.geometry import headset
-from gazeveil.lab.datasets.vr_objects import PIXELS_PER_DEGREE, VrSession
-from gazeveil.lab.experiments.kaleido.published import InPixels, veil_or_published
-from gazeveil.lab.experiments.reproduction import liu, page, parts
-from gazeveil.lab.experiments.reproduction.finding import Check, Finding, Verdict, counted, judged
-from gazeveil.lab.experiments.reproduction.kaleido_streams import around
-from gazeveil.lab.experiments.reproduction.running import measured
-from gazeveil.lab.experiments.reproduction.running import run as run_parts
+from gazeveil.lab.datasets import PIXELS_PER_DEGREE, VrSession
+from gazeveil.lab.experiments.named_mechanisms import InPixels, veil_or_published
+from gazeveil.lab.reproduction import all_papers, liu_claims
+from gazeveil.lab.reproduction.all_papers import measured
+from gazeveil.lab.reproduction.all_papers import run as run_parts
+from gazeveil.lab.reproduction.finding import Check, Finding, Verdict, counted, judged
+from gazeveil.lab.reproduction.kaleido_claims import around
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
@@ -36,11 +36,11 @@ ASKED = {
 
 
 def test_every_figure_and_table_that_was_asked_for_is_measured_once() -> None:
-    measured_names = [name for part in parts.PARTS for name in part.figures]
-    assert sorted(measured_names) == sorted(parts.ORDER) == sorted(ASKED)
-    assert [set(part.figures) for part in parts.chosen(["kaleido-11"])] == [{"kaleido-10", "kaleido-11"}]
+    measured_names = [name for part in all_papers.PARTS for name in part.figures]
+    assert sorted(measured_names) == sorted(all_papers.ORDER) == sorted(ASKED)
+    assert [set(part.figures) for part in all_papers.chosen(["kaleido-11"])] == [{"kaleido-10", "kaleido-11"}]
     with pytest.raises(UnknownName, match="figure or table"):
-        parts.chosen(["liu-9"])
+        all_papers.chosen(["liu-9"])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_measurement_that_fails_or_dies_is_marked_and_the_rest_goes_on() -> No
     assert found["good"].wall_s >= 0
     assert {found[name].error for name in ("bad", "bad too")} == {"InputError: no such data"}
     assert found["dying"].error == "its process died"
-    assert page.index_row(found["dying"])[-1] == "failed: its process died"
+    assert all_papers.index_row(found["dying"])[-1] == "failed: its process died"
 
 
 def test_a_mistake_of_ours_says_where_it_is() -> None:
@@ -83,23 +83,23 @@ def test_the_page_is_one_file_with_a_row_and_a_section_for_every_figure() -> Non
     shown = [*good(None, quick=True), Finding("b", "us", "Figure 2", "none", (DIFFERS,)),
              Finding("c", "us", "Figure 3", "none", (), error="<lost>")]  # fmt: skip
     about = {"software": "x", "wall_s": 1.0, "cpu_s": 2.0, "workers": 2, "quick": True}
-    html = page.to_html(shown, about)
+    html = all_papers.to_html(shown, about)
     assert html.count("<section") == 4
     assert 'href="#s2"' in html
     assert 'src="data:image/png;base64' in html
     assert "http" not in html
     assert "&lt;lost&gt;" in html
     assert "<lost>" not in html
-    assert page.summary(shown) == "agrees: 1, differs: 1, failed: 1"
-    assert page.index_row(shown[1])[-1] == "differs: other people"
-    assert page.to_markdown(shown).splitlines()[3].count("|") == 5
+    assert all_papers.summary(shown) == "agrees: 1, differs: 1, failed: 1"
+    assert all_papers.index_row(shown[1])[-1] == "differs: other people"
+    assert all_papers.to_markdown(shown).splitlines()[3].count("|") == 5
 
 
 def test_the_command_writes_the_page_and_prints_the_same_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "chosen", lambda names: (GOOD,))
-    monkeypatch.setattr(parts, "ORDER", ("good",))
+    monkeypatch.setattr(all_papers, "chosen", lambda names: (GOOD,))
+    monkeypatch.setattr(all_papers, "ORDER", ("good",))
     out = tmp_path / "reproduced"
     assert run(["lab", "reproduce", "all", "--quick", "--simulated", "--out", str(out), "--json"]) == EXIT_OK
     told = json.loads(capsys.readouterr().out)
@@ -113,7 +113,7 @@ def test_the_command_writes_the_page_and_prints_the_same_as_json(
 
 
 def test_figures_of_liu_agree_in_a_quick_run_and_say_that_it_is_one() -> None:
-    two, three = liu.measure(None, quick=True)
+    two, three = liu_claims.measure(None, quick=True)
     assert (two.verdict, three.verdict) == (Verdict.AGREES, Verdict.AGREES)
     assert "1.567" in two.checks[0].ours
     assert "10 heatmaps per point" in three.data

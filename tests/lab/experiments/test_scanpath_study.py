@@ -12,9 +12,8 @@ import pytest
 
 from gazeveil.cli.main import run
 from gazeveil.errors import InputError, OptionError, UnknownName
-from gazeveil.lab.experiments.scanpaths.data import OSIE_FOLDER, osie, scene_sets, simulated
-from gazeveil.lab.experiments.scanpaths.measuring import Measured, measure
-from gazeveil.lab.experiments.veils import veil
+from gazeveil.lab.experiments.named_mechanisms import veil
+from gazeveil.lab.experiments.scanpath_privacy import OSIE_FOLDER, Measured, measure, osie, scene_sets, simulated
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
 

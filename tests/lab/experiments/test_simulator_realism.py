@@ -9,16 +9,17 @@ import pytest
 from scipy import stats
 
 from gazeveil.errors import InputError
-from gazeveil.lab.experiments.simulator._measures import (
+from gazeveil.lab.experiments.simulator_realism import (
     Measures,
     add_saccade,
     add_settling,
     add_spectrum,
     add_steadiness,
     ks_distance,
+    run,
     runs,
+    to_markdown,
 )
-from gazeveil.lab.experiments.simulator.realism import run, to_markdown
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 

@@ -9,11 +9,8 @@ import polars as pl
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.lab.datasets.folder import find_data
-from gazeveil.lab.datasets.lund2013 import LUND_FOLDER
-from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_sessions
-from gazeveil.lab.experiments.stream_data import simulated_recordings, stream_sets
-from gazeveil.lab.experiments.stream_grid import references
+from gazeveil.lab.datasets import LUND_FOLDER, VR_FOLDER, find_data, vr_sessions
+from gazeveil.lab.experiments.stream_errors import references, simulated_recordings, stream_sets
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 

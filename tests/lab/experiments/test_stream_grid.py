@@ -11,8 +11,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.lab.experiments.stream_data import StreamSet
-from gazeveil.lab.experiments.stream_grid import Run, Setting, measure, references, settings
+from gazeveil.lab.experiments.stream_errors import Run, Setting, StreamSet, measure, references, settings
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space
 

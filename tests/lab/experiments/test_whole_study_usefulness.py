@@ -8,14 +8,7 @@ import pytest
 from gazeveil import screen
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import counts
-from gazeveil.lab.experiments.usefulness.whole_study import (
-    Score,
-    Viewed,
-    measure_movie,
-    measure_study,
-    movie_table,
-    study_table,
-)
+from gazeveil.lab.experiments.whole_study import Score, Viewed, measure_movie, measure_study, movie_table, study_table
 
 GRID = Grid(8, 6, screen(800, 600, 80, 60, 573))
 

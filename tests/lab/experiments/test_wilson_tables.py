@@ -18,16 +18,23 @@ from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.geometry import headset
 from gazeveil.lab.attacks import Attack, Gallery, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.lab.attacks.contract import ATTACKS
-from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
-from gazeveil.lab.datasets.vr_objects import VR_FOLDER
-from gazeveil.lab.experiments.identity_data import simulated_people, vr_people
-from gazeveil.lab.experiments.wilson import tables as wilson_tables
-from gazeveil.lab.experiments.wilson._cells import Cells, code_of
-from gazeveil.lab.experiments.wilson._veils import VEILS, veil
-from gazeveil.lab.experiments.wilson.cost import table_5
-from gazeveil.lab.experiments.wilson.figures import Sweep, reproduce
-from gazeveil.lab.experiments.wilson.identified import identification
-from gazeveil.lab.experiments.wilson.tables import Plan, people_of, table_2, table_3, usefulness
+from gazeveil.lab.attacks.matching import EmbeddedGallery
+from gazeveil.lab.datasets import VR_FOLDER
+from gazeveil.lab.experiments.identification import simulated_people, vr_people
+from gazeveil.lab.reproduction import wilson_tables
+from gazeveil.lab.reproduction.wilson_figures import Sweep, identification, reproduce
+from gazeveil.lab.reproduction.wilson_tables import (
+    VEILS,
+    Cells,
+    Plan,
+    code_of,
+    people_of,
+    table_2,
+    table_3,
+    table_5,
+    usefulness,
+    veil,
+)
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.terminal.printing import EXIT_OK
@@ -278,7 +285,7 @@ def test_the_command_prints_every_table(
 
 
 def test_every_attack_that_the_paper_has_is_registered_under_the_name_the_table_uses() -> None:
-    from gazeveil.lab.experiments.wilson._paper import TABLE_3
+    from gazeveil.lab.reproduction.wilson_tables import TABLE_3
 
     assert {attack for row in TABLE_3.values() for attack in row if attack} <= set(ATTACKS.names())
 

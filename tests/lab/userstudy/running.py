@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.lab.userstudy.design import Step, UserStudy
 from gazeveil.lab.userstudy.playing import Eyes
-from gazeveil.lab.userstudy.serving import running
+from gazeveil.lab.userstudy.server import running
 from gazeveil.lab.userstudy.sessions import Session, Sessions
 from tests.ports import free_port
 from tests.recipes import LISTENS

@@ -19,11 +19,9 @@ from PIL import Image
 
 from benchmarks.bench_userstudy import short_study
 from gazeveil.lab.userstudy.design import UserStudy
-from gazeveil.lab.userstudy.overview import overview_of
 from gazeveil.lab.userstudy.playing import POLL, Eyes
 from gazeveil.lab.userstudy.report import write_user_study
-from gazeveil.lab.userstudy.scoring import measures_of
-from gazeveil.lab.userstudy.sessions import Sessions
+from gazeveil.lab.userstudy.sessions import Sessions, measures_of, overview_of
 from gazeveil.simulate.player import Player, Scene
 from tests.lab.userstudy.running import eyes_of, reach, served
 from tests.page.browser import opened_browser, opened_page

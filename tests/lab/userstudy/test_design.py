@@ -14,9 +14,17 @@ import pytest
 from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.lab.userstudy.design import UserStudy, read_user_study
-from gazeveil.lab.userstudy.forms import FORMS, PSSUQ_16, PSSUQ_19, scores
-from gazeveil.lab.userstudy.order import latin_rows, sequence, shuffled
+from gazeveil.lab.userstudy.design import (
+    FORMS,
+    PSSUQ_16,
+    PSSUQ_19,
+    UserStudy,
+    latin_rows,
+    read_user_study,
+    scores,
+    sequence,
+    shuffled,
+)
 from gazeveil.lab.userstudy.proposal import propose
 
 

@@ -14,11 +14,9 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.lab.userstudy.analysis import analyse
-from gazeveil.lab.userstudy.design import read_user_study
-from gazeveil.lab.userstudy.measures import read_measures
-from gazeveil.lab.userstudy.overview import overview_of
+from gazeveil.lab.userstudy.design import read_measures, read_user_study
 from gazeveil.lab.userstudy.proposal import propose
-from gazeveil.lab.userstudy.sessions import Sessions
+from gazeveil.lab.userstudy.sessions import Sessions, overview_of
 
 pytest.importorskip("scipy")
 

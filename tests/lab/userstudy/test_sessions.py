@@ -16,8 +16,7 @@ import pytest
 from gazeveil.errors import InputError, OutputError
 from gazeveil.lab.userstudy.design import UserStudy, read_user_study
 from gazeveil.lab.userstudy.proposal import propose
-from gazeveil.lab.userstudy.scoring import check_round, measures_of, round_measures
-from gazeveil.lab.userstudy.sessions import Sessions
+from gazeveil.lab.userstudy.sessions import Sessions, check_round, measures_of, round_measures
 
 for package in ("starlette", "httpx"):
     pytest.importorskip(package)

@@ -12,10 +12,22 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.lab.userstudy.statistics.pairs import bayes_for_none, interval_of_d, paired_difference
-from gazeveil.lab.userstudy.statistics.power import participants_for, power, smallest_difference
-from gazeveil.lab.userstudy.statistics.ranks import average_ranks, friedman, holm, signed_ranks
-from gazeveil.lab.userstudy.statistics.variance import aligned, aligned_anova, as_cells, within_anova
+from gazeveil.lab.userstudy.statistics import (
+    aligned,
+    aligned_anova,
+    as_cells,
+    average_ranks,
+    bayes_for_none,
+    friedman,
+    holm,
+    interval_of_d,
+    paired_difference,
+    participants_for,
+    power,
+    signed_ranks,
+    smallest_difference,
+    within_anova,
+)
 
 stats = pytest.importorskip("scipy.stats")
 

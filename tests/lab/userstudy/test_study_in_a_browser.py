@@ -17,7 +17,7 @@ import pytest
 from gazeveil.lab.userstudy.design import UserStudy, read_user_study
 from gazeveil.lab.userstudy.playing import browser_path, opened_browser, play
 from gazeveil.lab.userstudy.proposal import propose
-from gazeveil.lab.userstudy.serving import GatewayProcess, running
+from gazeveil.lab.userstudy.server import GatewayProcess, running
 from gazeveil.lab.userstudy.sessions import Sessions
 from tests.ports import free_port
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from gazeveil.lab.userstudy.design import Step, UserStudy, read_user_study
-from gazeveil.lab.userstudy.forms import FORMS
+from gazeveil.lab.userstudy.design import FORMS, Step, UserStudy, read_user_study
 from gazeveil.lab.userstudy.proposal import propose
 from gazeveil.lab.userstudy.sessions import Sessions
 from tests.lab.userstudy.running import reach, served

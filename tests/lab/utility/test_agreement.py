@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
-from gazeveil.lab.utility.agreement import Agreement, agreement
+from gazeveil.lab.utility.label_agreement import Agreement, agreement
 
 
 def test_counts_and_scores_of_a_small_example() -> None:

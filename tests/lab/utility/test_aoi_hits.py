@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
-from gazeveil.lab.utility.aoi_hits import AoiHits, aoi_hits
+from gazeveil.lab.utility.label_agreement import AoiHits, aoi_hits
 
 LABELS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=60)
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
-from gazeveil.lab.utility.maps import (
+from gazeveil.lab.utility.releases import (
     MAP_METRICS,
     Spread,
     correlation,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.lab.utility.series import (
+from gazeveil.lab.utility.releases import (
     SERIES_METRICS,
     correlated_factor,
     correlation_over_time,

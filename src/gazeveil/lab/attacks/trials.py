@@ -22,10 +22,15 @@ from gazeveil.gaze.reading import read
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.lab.datasets.dorr2010 import DORR_FOLDER, dorr2010
-from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE, eyetribe
-from gazeveil.lab.datasets.gazebase import gazebase_files
-from gazeveil.lab.datasets.vr_objects import VR_FOLDER, vr_recordings
+from gazeveil.lab.datasets import (
+    DORR_FOLDER,
+    EYETRIBE_FILE,
+    VR_FOLDER,
+    dorr2010,
+    eyetribe,
+    gazebase_files,
+    vr_recordings,
+)
 from gazeveil.simulate.study import SimulatedStudy
 
 _EYETRIBE_RATE_HZ = 1 / 0.034

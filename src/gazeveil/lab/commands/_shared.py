@@ -16,7 +16,7 @@ from gazeveil.files import write_all
 from gazeveil.terminal.printing import Progress, json_text, print_json, print_table
 
 if TYPE_CHECKING:
-    from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
+    from gazeveil.lab.experiments.heatmap_scenes import Gallery
 
 
 MostPeople = Annotated[int, typer.Option("--participants", min=2, help="Maximum number of participants.")]
@@ -107,12 +107,9 @@ def gallery_of(
         OptionError: If nothing has this name, or the screen is known.
         InputError: If the files of a set are not found.
     """
-    from gazeveil.lab.datasets.edvam import EDVAM_FILE
-    from gazeveil.lab.datasets.eyetribe import EYETRIBE_FILE
-    from gazeveil.lab.datasets.osie import OSIE_FILE
-    from gazeveil.lab.datasets.vr_objects import VR_FOLDER
-    from gazeveil.lab.experiments.usefulness import _heatmap_other_scenes as others
-    from gazeveil.lab.experiments.usefulness import _heatmap_scenes as scenes
+    from gazeveil.lab.datasets import EDVAM_FILE, EYETRIBE_FILE, OSIE_FILE, VR_FOLDER
+    from gazeveil.lab.experiments import heatmap_scenes as others
+    from gazeveil.lab.experiments import heatmap_scenes as scenes
 
     if split not in tuple(scenes.Split):
         raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
@@ -141,7 +138,7 @@ def gallery_of(
 
 
 def _folder(name: str) -> Path:
-    from gazeveil.lab.datasets.folder import found_above
+    from gazeveil.lab.datasets import found_above
 
     folder = found_above(name)
     if folder is None:

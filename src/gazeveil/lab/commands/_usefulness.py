@@ -22,11 +22,11 @@ from gazeveil.terminal.printing import AsJson, Progress, print_json, print_table
 if TYPE_CHECKING:
     from gazeveil.aggregate.saliency import Saliency
     from gazeveil.arrays import FloatArray
-    from gazeveil.lab.experiments.picture_model.judging import Score
-    from gazeveil.lab.experiments.usefulness._heatmap_scenes import Gallery
-    from gazeveil.lab.experiments.usefulness.features import Cell
-    from gazeveil.lab.experiments.usefulness.heatmaps import Plan
-    from gazeveil.lab.experiments.usefulness.joint_forecasts import JointOutcome
+    from gazeveil.lab.experiments.feature_usefulness import Cell
+    from gazeveil.lab.experiments.forecasts import JointOutcome
+    from gazeveil.lab.experiments.heatmap_scenes import Gallery
+    from gazeveil.lab.experiments.heatmap_usefulness import Plan
+    from gazeveil.lab.training.picture_model import Score
 
 
 EVERY = 1_000_000
@@ -46,9 +46,9 @@ class TrustOptions:
 
 def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: Path | None, as_json: bool) -> None:
     """Release with the right picture, a wrong one and none; print or write what came out."""
-    from gazeveil.lab.experiments.usefulness import _trust_report as report
-    from gazeveil.lab.experiments.usefulness import trust as study
-    from gazeveil.lab.experiments.usefulness._heatmap_scenes import watched_by
+    from gazeveil.lab.experiments import heatmap_usefulness as report
+    from gazeveil.lab.experiments import heatmap_usefulness as study
+    from gazeveil.lab.experiments.heatmap_scenes import watched_by
 
     if len(plan.epsilons) > 1 or plan.repeats > 1:
         raise OptionError("with pictures or --trust there are one ε and one draw", hint="run it once for each")
@@ -77,7 +77,7 @@ def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: 
         "delta": plan.delta,
         "seed": plan.seed,
     }
-    files = [] if out is None else report.write(tried, about, categories, out)
+    files = [] if out is None else report.write_trust(tried, about, categories, out)
     if as_json:
         print_json({**report.to_dict(tried, about, categories), "files": files})
         return
@@ -95,8 +95,8 @@ def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: 
 
 def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return the scenes that have a picture which the picture model never saw, what it says, and their categories."""
-    from gazeveil.lab.experiments.usefulness import _scene_pictures as stored
-    from gazeveil.lab.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, only, spread
+    from gazeveil.lab.experiments import heatmap_scenes as stored
+    from gazeveil.lab.experiments.heatmap_scenes import OSIE_NEVER_SEEN, only, spread
 
     if options.pictures is not None and options.contents is not None:
         raise OptionError("--pictures and --contents exclude each other", hint="give one of them")
@@ -113,8 +113,8 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
 
 def pictured_by(gallery: Gallery, contents: Path, scenes: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return at most this many of the scenes that a file has predicted maps of, these maps, and their categories."""
-    from gazeveil.lab.experiments.usefulness import _scene_pictures as stored
-    from gazeveil.lab.experiments.usefulness._heatmap_scenes import only, spread
+    from gazeveil.lab.experiments import heatmap_scenes as stored
+    from gazeveil.lab.experiments.heatmap_scenes import only, spread
 
     maps, labels = stored.from_maps(contents, [scene.name for scene in gallery.scenes])
     gallery = only(gallery, spread(list(maps), scenes))
@@ -219,12 +219,11 @@ def _maps(
     quiet: bool,
 ) -> list[dict[str, Any]]:
     from gazeveil.aggregate.movie import HeatmapMovie
-    from gazeveil.lab.experiments.usefulness.forecasts import outcomes
-    from gazeveil.lab.experiments.usefulness.joint_forecasts import movie_outcome, osie_course, study_outcome
+    from gazeveil.lab.experiments.forecasts import heatmap_outcomes, movie_outcome, osie_course, study_outcome
 
     with progress("making maps", quiet=quiet) as tell:
         if product == "heatmap":
-            found = outcomes(
+            found = heatmap_outcomes(
                 gallery, pictures, participants=people, epsilon=epsilon or "1", delta=delta, seed=seed, tell=tell
             )
             return [
@@ -246,7 +245,7 @@ def _maps(
 
 def _films(people: tuple[int, ...], epsilon: str, films: int, seed: int, quiet: bool) -> list[dict[str, Any]]:
     from gazeveil.aggregate.movie import HeatmapMovie
-    from gazeveil.lab.experiments.usefulness import joint_forecasts as joint
+    from gazeveil.lab.experiments import forecasts as joint
 
     rows = []
     with progress("making movies", quiet=quiet) as tell:
@@ -281,14 +280,14 @@ def _cell(value: Any) -> Any:
 
 
 def _features(data: str, seed: int, as_json: bool) -> None:
-    from gazeveil.lab.experiments.usefulness.feature_forecasts import held_out, outcomes
+    from gazeveil.lab.experiments.forecasts import feature_outcomes, held_out
 
     if data != "simulated" and not Path(data).exists():
         raise OptionError(f"there is no {data}", hint="simulated, the EyeTribe runs, or sessions in a headset")
     with progress("simulating and extracting", quiet=as_json):
         cases = held_out(data)
     with progress("releasing", quiet=as_json) as tell:
-        found = outcomes(cases, seed, tell)
+        found = feature_outcomes(cases, seed, tell)
     if as_json:
         print_json({"product": "feature-group", "data": data, "rows": [asdict(row) for row in found]})
         return
@@ -350,10 +349,9 @@ def experiment_heatmap_decoder(
         raise MissingExtra("torch", "attacks", "training the decoder") from missing
     import numpy as np
 
-    from gazeveil.lab.experiments.heatmap_decoder.network import stored
-    from gazeveil.lab.experiments.heatmap_decoder.training import COURSES, fits, train
-    from gazeveil.lab.experiments.heatmap_decoder.viewers import read_contents, read_looks, simulated_looks
-    from gazeveil.lab.experiments.usefulness._scene_pictures import read_arrays
+    from gazeveil.lab.experiments.heatmap_scenes import read_arrays
+    from gazeveil.lab.training.decoder_viewers import read_contents, read_looks, simulated_looks
+    from gazeveil.lab.training.heatmap_decoder import COURSES, fits, stored, train
 
     if decoder not in COURSES:
         raise OptionError(f"there is no decoder {decoder!r}", hint=f"decoders: {', '.join(COURSES)}")
@@ -433,21 +431,19 @@ def experiment_picture_model(
     import numpy as np
 
     from gazeveil.gaze.picture_model import backbone
-    from gazeveil.lab.experiments.picture_model import pictures
-    from gazeveil.lab.experiments.picture_model.judging import contents, judge, mean_score
-    from gazeveil.lab.experiments.picture_model.network import Frozen, stored
-    from gazeveil.lab.experiments.picture_model.training import train_readouts
+    from gazeveil.lab.training import picture_sets
+    from gazeveil.lab.training.picture_model import Frozen, contents, judge, mean_score, stored, train_readouts
 
     _check_folds(folds, out, maps)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     places, left_out = _sets_in(folder, without)
     with progress("training", quiet=as_json) as tell:
-        sets = [pictures.read_set(each, held_share=held_out, seed=seed) for each in places]
+        sets = [picture_sets.read_set(each, held_share=held_out, seed=seed) for each in places]
         trained = [each for each in sets if each.name not in left_out]
         if not trained:
             raise OptionError("--without leaves no set to train on")
         # sets that are judged, and sets that are trained on for it
-        rounds = [(part, part) for part in pictures.folds(trained, folds, seed)] if folds else [(sets, trained)]
+        rounds = [(part, part) for part in picture_sets.folds(trained, folds, seed)] if folds else [(sets, trained)]
         frozen = Frozen(backbone(), device)
         channels = [int(each.shape[1]) for each in frozen(torch.zeros(1, 3, 64, 64, device=device))]
         judged: list[list[Score]] = []
@@ -531,29 +527,28 @@ def experiment_features(
     as_json: AsJson = False,
 ) -> None:
     """Errors of private feature series, product by product, beside the paper's mechanisms and the public mean."""
-    from gazeveil.lab.experiments.feature_people import eyetribe_people, readers
-    from gazeveil.lab.experiments.usefulness import raw_gaze_promise
-    from gazeveil.lab.experiments.usefulness.features import run
-    from gazeveil.lab.experiments.usefulness.group_series import most_telling, picture
+    from gazeveil.lab.experiments import feature_usefulness
+    from gazeveil.lab.experiments.feature_series import eyetribe_people, readers
+    from gazeveil.lab.experiments.feature_usefulness import measure_usefulness, most_telling, picture
 
     chosen = _numbers(epsilons)
     with progress("simulating and extracting", quiet=as_json):
         if data == "simulated":
             who = readers(private=people, public=max(6, people * 2 // 5), seconds=seconds)
             few = max(6, people * 2 // 5)
-            binned = raw_gaze_promise.reader_bins(few, max(4, few // 2), seconds)
+            binned = feature_usefulness.reader_bins(few, max(4, few // 2), seconds)
         else:
-            who, binned = eyetribe_people(Path(data)), raw_gaze_promise.eyetribe_bins(Path(data))
+            who, binned = eyetribe_people(Path(data)), feature_usefulness.eyetribe_bins(Path(data))
     with progress("releasing", quiet=as_json) as tell:
-        cells = run(who, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
+        cells = measure_usefulness(who, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
     with progress("protecting raw gaze", quiet=as_json) as tell:
-        raw = raw_gaze_promise.run(binned, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
+        raw = feature_usefulness.compare_promises(binned, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
     sizes = [size for size in (20, 50, 100) if size <= min(len(series) for series in who.private.values())]
     seen = picture(who, most_telling(who), sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
     told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
     told["raw_gaze"] = [asdict(cell) for cell in raw]
     if data != "simulated":
-        from gazeveil.lab.experiments.usefulness.feature_recognition import run as recognise
+        from gazeveil.lab.experiments.feature_usefulness import recognise
 
         with progress("recognising participants", quiet=as_json) as tell:
             told["recognised"] = recognise(Path(data), epsilons=chosen, seed=seed, tell=tell)
@@ -561,7 +556,7 @@ def experiment_features(
         told["visible_differences"] = seen.pairs
         told["signs_right"] = [{"people": n, "epsilon": e, "share": share} for (n, e), share in seen.signs.items()]
     if out is not None:
-        from gazeveil.lab.experiments.usefulness import _feature_plots as plots
+        from gazeveil.lab.experiments import plots
 
         files = {"usefulness.png": plots.usefulness(cells), "raw-gaze.png": plots.usefulness(raw)}
         if seen is not None:
@@ -626,14 +621,14 @@ def bozkir(
     as_json: AsJson = False,
 ) -> None:
     """Private eye-movement features of readers (Bozkir et al. 2020): figures 1 to 4 on simulated readers."""
-    from gazeveil.lab.experiments.bozkir.figures import AUTHORS, run
+    from gazeveil.lab.reproduction.bozkir_figures import AUTHORS, run
 
     chosen = _numbers(epsilons)
     with progress("noising and classifying", quiet=as_json) as tell:
         figures = run(people=people, seconds=seconds, runs=repeats, every=every, seed=seed, epsilons=chosen, tell=tell)
     told = figures.to_dict()
     if out is not None:
-        from gazeveil.lab.experiments.bozkir import _plots as plots
+        from gazeveil.lab.experiments import plots
 
         files = {
             "figure-1.png": plots.correlations(figures),

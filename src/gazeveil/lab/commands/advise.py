@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.lab.experiments.advising.advice import Harm, Use
+from gazeveil.lab.advice.answer import Harm, Use
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, progress
 
 app = command_app()
@@ -30,8 +30,8 @@ def advise(
     Exit code 1 if nothing fits.
     """
     from gazeveil.features.design import Design
-    from gazeveil.lab.experiments.advising.asking import advise as ask
-    from gazeveil.lab.experiments.advising.stored import measurements
+    from gazeveil.lab.advice.measurements import measurements
+    from gazeveil.lab.advice.recommending import advise as ask
     from gazeveil.release.study import Study
 
     study = Study.open(study_file)

@@ -24,7 +24,7 @@ from gazeveil.terminal.printing import AsJson, check_free, command_app, print_js
 if TYPE_CHECKING:
     from gazeveil.geometry import Geometry
     from gazeveil.lab.attacks.contract import Attack, Recogniser, Trial
-    from gazeveil.lab.attacks.judging.judgement import Judgement
+    from gazeveil.lab.attacks.judging import Judgement
     from gazeveil.samples.mechanism import SampleMechanism
 
 
@@ -81,7 +81,7 @@ def attack_run(
 ) -> None:
     """Measure how often participants are identified: enrolled raw, queried behind a mechanism that is attacked."""
     from gazeveil.lab.attacks.contract import ATTACKS
-    from gazeveil.lab.attacks.judging.judge import Judge
+    from gazeveil.lab.attacks.judging import Judge
 
     mechanism = _veil(preset_name, recipe)
     if attack is not None and mechanism is None:
@@ -140,7 +140,7 @@ def _recogniser(name: str, model: Path | None, window: float | None, step: float
 
 def _trials(paths: list[Path], people: int, seconds: float | None, plane: Geometry | None) -> list[Trial]:
     if not paths:
-        from gazeveil.lab.experiments.identity_data import SECONDS, simulated_people
+        from gazeveil.lab.experiments.identification import SECONDS, simulated_people
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
     from gazeveil.lab.attacks.trials import trials_at
@@ -320,11 +320,9 @@ def ekyt(
     as_json: AsJson = False,
 ) -> None:
     """Train EKYT, the network that recognises participants by how their eyes move."""
-    from gazeveil.lab.attacks.ekyt.network.preprocess import window_samples
-    from gazeveil.lab.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble
-    from gazeveil.lab.attacks.ekyt.training.gather import gathered
-    from gazeveil.lab.attacks.ekyt.training.loop import Recipe
-    from gazeveil.lab.attacks.ekyt.training.population import Crowd
+    from gazeveil.lab.attacks.ekyt.training import Recipe, fastest, fold_path, train_ensemble
+    from gazeveil.lab.attacks.ekyt.training_gaze import Crowd, gathered
+    from gazeveil.lab.attacks.ekyt.windows import window_samples
 
     if out.suffix != ".npz":
         raise OptionError(f"a model is written as .npz, not as {out.name!r}")

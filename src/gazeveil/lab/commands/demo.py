@@ -25,7 +25,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a small study and write a report with pictures."""
-    from gazeveil.lab.experiments.demo.run import run_demo
+    from gazeveil.lab.demo import run_demo
 
     with progress("demo", quiet=as_json) as tell:
         result = run_demo(out, participants=participants, stimuli=stimuli, sessions=sessions, seed=seed, tell=tell)

@@ -37,7 +37,7 @@ from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assume
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.lab.experiments.grid.running import Follow, Progress
+    from gazeveil.lab.grid.running import Follow, Progress
 
 
 def experiment_attributes(
@@ -55,15 +55,15 @@ def experiment_attributes(
 ) -> None:
     """Infer identity and traits behind mechanisms; the attacker is trained behind the same one (Kaleido, figure 12)."""
     from gazeveil.lab.attacks import RECOGNISERS
-    from gazeveil.lab.datasets.folder import find_data
-    from gazeveil.lab.experiments.attributes import _plots, veiled
-    from gazeveil.lab.experiments.veils import VEILS
+    from gazeveil.lab.datasets import find_data
+    from gazeveil.lab.experiments import attributes, plots
+    from gazeveil.lab.experiments.named_mechanisms import VEILS
 
     check_drawing(out)
     who = RECOGNISERS[recogniser]()
-    found = veiled.trait_sets(find_data(data), names_in(sets), people=people, seconds=seconds)
+    found = attributes.trait_sets(find_data(data), names_in(sets), people=people, seconds=seconds)
     with progress("inferring", quiet=as_json) as tell:
-        rows = veiled.measure(found, names_in(veils) or VEILS, who, seed=seed, tell=tell)
+        rows = attributes.measure_veiled(found, names_in(veils) or VEILS, who, seed=seed, tell=tell)
     told = {"recogniser": recogniser, "seed": seed, "rows": [row.to_dict() for row in rows]}
     tables = [
         (
@@ -77,7 +77,7 @@ def experiment_attributes(
         )
         for one in found
     ]
-    show_found(out, "attributes", told, lambda: _plots.behind_veils(rows), tables, as_json=as_json)
+    show_found(out, "attributes", told, lambda: plots.behind_veils(rows), tables, as_json=as_json)
 
 
 def experiment_geometry(
@@ -87,14 +87,13 @@ def experiment_geometry(
     as_json: AsJson = False,
 ) -> None:
     """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
-    from gazeveil.lab.datasets.folder import need_data
-    from gazeveil.lab.datasets.jemr2022 import JEMR_FOLDER
-    from gazeveil.lab.experiments.attributes import _plots, geometry
+    from gazeveil.lab.datasets import JEMR_FOLDER, need_data
+    from gazeveil.lab.experiments import attributes, plots
 
     check_drawing(out)
     folder = need_data(data, "give the folder with --data")
     with progress("recognising participants", quiet=as_json) as tell:
-        rows = geometry.measure(folder / JEMR_FOLDER, seed, tell)
+        rows = attributes.measure_geometry(folder / JEMR_FOLDER, seed, tell)
     told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
     table = (
         "18 participants in a headset over days (Schuetz and Fiehler 2022)",
@@ -112,7 +111,7 @@ def experiment_geometry(
             for row in rows
         ],
     )
-    show_found(out, "geometry", told, lambda: _plots.from_geometry(rows), [table], as_json=as_json)
+    show_found(out, "geometry", told, lambda: plots.from_geometry(rows), [table], as_json=as_json)
 
 
 def experiment_heads(
@@ -122,12 +121,12 @@ def experiment_heads(
     as_json: AsJson = False,
 ) -> None:
     """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""
-    from gazeveil.lab.datasets.folder import need_data
-    from gazeveil.lab.experiments.attributes import heads
+    from gazeveil.lab.datasets import need_data
+    from gazeveil.lab.experiments import attributes
 
     folder = need_data(data, "give the folder with --data")
     with progress("recognising participants", quiet=as_json) as tell:
-        rows = heads.measure(folder, seed, tell, seconds)
+        rows = attributes.measure_heads(folder, seed, tell, seconds)
     if as_json:
         print_json({"seed": seed, "seconds": seconds, "rows": [row.to_dict() for row in rows]})
         return
@@ -174,11 +173,11 @@ def experiment_membership(
     as_json: AsJson = False,
 ) -> None:
     """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
-    from gazeveil.lab.experiments.dataset_attacks import _plots, worlds
-    from gazeveil.lab.experiments.dataset_attacks.membership import attack_all
+    from gazeveil.lab.experiments import dataset_attacks, plots
+    from gazeveil.lab.experiments.dataset_attacks import attack_all
 
     check_drawing(out)
-    made = worlds.products(people, epsilon, target, seed, names_in(products))
+    made = dataset_attacks.products(people, epsilon, target, seed, names_in(products))
     with progress("releasing", quiet=as_json) as tell:
         found = attack_all(made, releases, seed, tell)
     told = {"target": target, "people": people, "seed": seed, "rows": [row.to_dict() for row in found]}
@@ -210,7 +209,7 @@ def experiment_membership(
             for row in found
         ],
     )
-    show_found(out, "membership", told, lambda: _plots.roc_curves(found), [table], as_json=as_json)
+    show_found(out, "membership", told, lambda: plots.roc_curves(found), [table], as_json=as_json)
 
 
 def experiment_reconstruction(
@@ -223,8 +222,8 @@ def experiment_reconstruction(
     as_json: AsJson = False,
 ) -> None:
     """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
-    from gazeveil.lab.experiments.dataset_attacks import _plots
-    from gazeveil.lab.experiments.dataset_attacks.reconstruction import reconstruct
+    from gazeveil.lab.experiments import plots
+    from gazeveil.lab.experiments.dataset_attacks import reconstruct
 
     check_drawing(out)
     with progress("releasing", quiet=as_json) as tell:
@@ -235,7 +234,7 @@ def experiment_reconstruction(
         ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
         [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
     )
-    show_found(out, "reconstruction", told, lambda: _plots.got_back(found), [table], as_json=as_json)
+    show_found(out, "reconstruction", told, lambda: plots.got_back(found), [table], as_json=as_json)
 
 
 # --- ``gazeveil lab experiment identify``: how often participants are recognised from raw gaze.
@@ -269,8 +268,8 @@ def experiment_identify(
     as_json: AsJson = False,
 ) -> None:
     """Participants in three public data sets, recognised in later sessions from earlier ones, without a mechanism."""
-    from gazeveil.lab.datasets.folder import need_data
-    from gazeveil.lab.experiments.wilson import identification as study
+    from gazeveil.lab.datasets import need_data
+    from gazeveil.lab.experiments import identification as study
 
     folder = need_data(data)
     names = names_in(experiment)
@@ -343,9 +342,8 @@ def experiment_baselines(
 ) -> None:
     """Identification and usefulness behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing."""
     from gazeveil.lab.attacks import RECOGNISERS
-    from gazeveil.lab.experiments.peers import _plots, features, samples
-    from gazeveil.lab.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS
-    from gazeveil.lab.experiments.peers.sets import gaze_set, series_set
+    from gazeveil.lab.experiments import baselines_compared, plots
+    from gazeveil.lab.experiments.baselines_compared import FEATURE_PEERS, SAMPLE_PEERS, gaze_set, series_set
 
     check_drawing(out)
     names = names_in(sets)
@@ -353,16 +351,16 @@ def experiment_baselines(
         raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     who = [RECOGNISERS[name]() for name in names_in(recognisers)]
     chosen = tuple(baselines.split())
-    gaze: list[samples.Row] = []
-    series: list[features.Row] = []
+    gaze: list[baselines_compared.SamplesRow] = []
+    series: list[baselines_compared.FeaturesRow] = []
     for name in names:
         with progress(f"protecting {name}", quiet=as_json) as tell:
             if name in SETS[:2]:
                 some = gaze_set(name, data, people, seconds)
-                gaze += samples.measure(some, chosen or SAMPLE_PEERS, who, seed=seed, tell=tell)
+                gaze += baselines_compared.measure_samples(some, chosen or SAMPLE_PEERS, who, seed=seed, tell=tell)
             else:
                 rows = series_set(name, data, people, 5 * seconds)
-                series += features.measure(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
+                series += baselines_compared.measure_features(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
     told = {"seed": seed, "gaze": [row.to_dict() for row in gaze], "features": [row.to_dict() for row in series]}
     tables: list[Table] = []
     for name in dict.fromkeys(row.people for row in gaze):
@@ -371,12 +369,18 @@ def experiment_baselines(
         tables.append(
             (
                 f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
-                ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
+                [
+                    "baseline",
+                    *(f"{who}, {way}" for who, way in ways),
+                    *baselines_compared.UTILITIES,
+                    "answered",
+                    "guarantee",
+                ],
                 [
                     [
                         row.peer,
                         *(row.identified[who][way][0] for who, way in ways),
-                        *(row.utilities[measure] for measure in samples.UTILITIES),
+                        *(row.utilities[measure] for measure in baselines_compared.UTILITIES),
                         row.answered,
                         row.guarantee,
                     ]
@@ -397,7 +401,7 @@ def experiment_baselines(
                 ],
             )
         )
-    show_found(out, "baselines", told, lambda: _plots.drawn(gaze, series), tables, as_json=as_json)
+    show_found(out, "baselines", told, lambda: plots.baselines_drawn(gaze, series), tables, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment scanpaths``: what mechanisms leave of scanpaths.
@@ -415,11 +419,10 @@ def experiment_scanpaths(
     as_json: AsJson = False,
 ) -> None:
     """Similarity, linkage and outliers of scanpaths behind mechanisms (Kaleido, figures 10, 11)."""
-    from gazeveil.lab.datasets.folder import find_data
-    from gazeveil.lab.experiments.scanpaths import _plots
-    from gazeveil.lab.experiments.scanpaths.data import scene_sets
-    from gazeveil.lab.experiments.scanpaths.measuring import measure
-    from gazeveil.lab.experiments.veils import VEILS
+    from gazeveil.lab.datasets import find_data
+    from gazeveil.lab.experiments import plots
+    from gazeveil.lab.experiments.named_mechanisms import VEILS
+    from gazeveil.lab.experiments.scanpath_privacy import measure, scene_sets
 
     check_drawing(out)
     chosen = names_in(veils) or VEILS
@@ -449,7 +452,7 @@ def experiment_scanpaths(
         )
         for one in found
     ]
-    show_found(out, "scanpaths", told, lambda: _plots.drawn(found), tables, as_json=as_json)
+    show_found(out, "scanpaths", told, lambda: plots.scanpaths_drawn(found), tables, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment veils``: presets of stream mechanisms by every measure.
@@ -466,9 +469,8 @@ def experiment_veils(
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
     from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS
-    from gazeveil.lab.datasets.folder import find_data
-    from gazeveil.lab.experiments.stream_data import stream_sets
-    from gazeveil.lab.experiments.usefulness.preset_errors import SHOWN, compare
+    from gazeveil.lab.datasets import find_data
+    from gazeveil.lab.experiments.stream_errors import SHOWN, compare, stream_sets
 
     chosen = names_in(presets) or tuple(ALL_PRESETS)
     sets = stream_sets(find_data(data))
@@ -511,11 +513,11 @@ def experiment_run(
 ) -> None:
     """Measure every mechanism against every attack and for every use. A stopped run resumes."""
     from gazeveil.display import canvas
-    from gazeveil.lab.datasets.folder import find_data
-    from gazeveil.lab.experiments.grid import table as tables
-    from gazeveil.lab.experiments.grid.asked import read_grid
-    from gazeveil.lab.experiments.grid.report import write_report
-    from gazeveil.lab.experiments.grid.running import BROKEN, Setting, run_cells
+    from gazeveil.lab.datasets import find_data
+    from gazeveil.lab.grid import results as tables
+    from gazeveil.lab.grid.grid_file import read_grid
+    from gazeveil.lab.grid.report import write_report
+    from gazeveil.lab.grid.running import BROKEN, Setting, run_cells
 
     canvas()  # says at once, not after a night's work, that what draws is not installed
     asked = read_grid(grid, own or ())
@@ -559,8 +561,7 @@ def experiment_compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs: which numbers changed, by how much, and whether data, recipe or software changed."""
-    from gazeveil.lab.experiments.grid.comparing import compare
-    from gazeveil.lab.experiments.grid.table import read_table
+    from gazeveil.lab.grid.results import compare, read_table
 
     changes = compare(read_table(first), read_table(second), tolerance)
     if as_json:
@@ -590,10 +591,8 @@ def experiment_leaderboard(
 ) -> None:
     """Rank mechanisms by their strongest measured attack and their usefulness."""
     from gazeveil.files import replacing
-    from gazeveil.lab.experiments.grid.leaderboard import boards, within
-    from gazeveil.lab.experiments.grid.standing import standings
-    from gazeveil.lab.experiments.grid.stored import measured
-    from gazeveil.lab.experiments.grid.table import read_table
+    from gazeveil.lab.grid.report import boards, within
+    from gazeveil.lab.grid.results import measured, read_table, standings
 
     table = measured() if run is None else read_table(run)
     if out is not None:
@@ -700,8 +699,8 @@ def heatmap(
     as_json: AsJson = False,
 ) -> None:
     """Agreement of private heatmaps with the map of everyone, over the number of participants."""
-    from gazeveil.lab.experiments.usefulness import _heatmap_report as report
-    from gazeveil.lab.experiments.usefulness import heatmaps as usefulness
+    from gazeveil.lab.experiments import heatmap_usefulness as report
+    from gazeveil.lab.experiments import heatmap_usefulness as usefulness
 
     pictured = pictures is not None or contents is not None
     with_trust = trusted or bool(only_participants) or pictured
@@ -727,7 +726,7 @@ def heatmap(
         return
     with progress("making heatmaps", quiet=as_json) as tell:
         found = usefulness.compare(gallery, plan, split=gallery.split, tell=tell)
-    files = [] if out is None else report.write(found, out)
+    files = [] if out is None else report.write_usefulness(found, out)
     if as_json:
         print_json({**found.to_dict(), "files": files})
         return

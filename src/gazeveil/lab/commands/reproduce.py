@@ -22,7 +22,7 @@ from gazeveil.lab.commands.attack import Enrolled
 from gazeveil.terminal.printing import AsJson, command_app, json_text, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.lab.experiments.wilson.tables import Plan
+    from gazeveil.lab.reproduction.wilson_tables import Plan
 
 
 _TABLES = (2, 3, 5)
@@ -62,18 +62,18 @@ def wilson(
         raise OptionError(f"table {table} is not measured here", hint="choose 2, 3 or 5, or --figure 2")
     if figure is not None and figure != 2:
         raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
-    from gazeveil.lab.attacks.judging.judge import DRAWS
-    from gazeveil.lab.datasets.folder import found_above
-    from gazeveil.lab.experiments.wilson import tables
+    from gazeveil.lab.attacks.judging import DRAWS
+    from gazeveil.lab.datasets import found_above
+    from gazeveil.lab.reproduction import wilson_tables
 
     everything = table is None and figure is None
     folder = None if simulated else data or found_above(_FOLDER)
-    plan = tables.Plan(
+    plan = wilson_tables.Plan(
         data=folder,
         recognisers=names_in(recognisers),
         attacks=names_in(attacks),
-        people=min(people, tables.QUICK_PEOPLE) if quick else people,
-        seconds=min(seconds, tables.QUICK_SECONDS) if quick else seconds,
+        people=min(people, wilson_tables.QUICK_PEOPLE) if quick else people,
+        seconds=min(seconds, wilson_tables.QUICK_SECONDS) if quick else seconds,
         enrolled="one" if enrolled is Enrolled.ONE else "others",
         seed=seed,
         draws=100 if quick else DRAWS,
@@ -81,12 +81,14 @@ def wilson(
     told: dict[str, Any] = {"paper": "Wilson et al. 2024"}
     if everything or table == 2:
         with progress("table 2: by length", quiet=as_json) as tell:
-            told["table_2"] = tables.table_2(plan, tell=tell)
+            told["table_2"] = wilson_tables.table_2(plan, tell=tell)
     if everything or table == 3:
         with progress("table 3: mechanisms and attacks", quiet=as_json) as tell:
-            told["table_3"] = tables.table_3(plan, veils=names_in(veils, ";"), workers=workers, keep=keep, tell=tell)
+            told["table_3"] = wilson_tables.table_3(
+                plan, veils=names_in(veils, ";"), workers=workers, keep=keep, tell=tell
+            )
     if everything or table == 5:
-        from gazeveil.lab.experiments.wilson.cost import table_5
+        from gazeveil.lab.reproduction.wilson_tables import table_5
 
         with progress("table 5: cost", quiet=as_json) as tell:
             told["table_5"] = table_5(steps=2000, streams=20, tell=tell) if quick else table_5(tell=tell)
@@ -98,7 +100,7 @@ def wilson(
         print_json(told)
         return
     if markdown:
-        from gazeveil.lab.experiments.wilson._report import to_markdown
+        from gazeveil.lab.reproduction.wilson_tables import to_markdown
 
         print(to_markdown(told))
         return
@@ -114,7 +116,7 @@ def _write(told: Mapping[str, Any], out: Path) -> None:
 
 
 def _figure(plan: Plan, out: Path | None, repeats: int, quick: bool, as_json: bool) -> dict[str, Any]:
-    from gazeveil.lab.experiments.wilson import figures as wilson_figures
+    from gazeveil.lab.reproduction import wilson_figures
 
     with progress("figure 2: strengths", quiet=as_json) as tell:
         return wilson_figures.reproduce(2, out, data=plan.data, repeats=repeats, quick=quick, plan=plan, tell=tell)
@@ -276,20 +278,22 @@ def reproduce_all(
     A figure that cannot be measured is a marked row; the rest goes on.
     """
     from gazeveil.display import canvas
-    from gazeveil.lab.datasets.folder import find_data
-    from gazeveil.lab.experiments.reproduction import page, parts
-    from gazeveil.lab.experiments.reproduction.running import run
+    from gazeveil.lab.datasets import find_data
+    from gazeveil.lab.reproduction import all_papers
+    from gazeveil.lab.reproduction.all_papers import run
 
     if out is not None and out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")
     canvas()  # says at once, not after the work, that what draws is not installed
     names = names_in(only)
-    wanted = parts.chosen(names)
+    wanted = all_papers.chosen(names)
     folder = None if simulated else find_data(data)
     began, cpu = time.perf_counter(), _cpu()
     with progress("measuring", quiet=as_json) as tell:
         found = run(wanted, folder, quick=quick, workers=workers, limit_s=limit, tell=tell)
-    kept = sorted((one for one in found if not names or one.name in names), key=lambda one: parts.ORDER.index(one.name))
+    kept = sorted(
+        (one for one in found if not names or one.name in names), key=lambda one: all_papers.ORDER.index(one.name)
+    )
     about = {
         "software": f"gazeveil {__version__}",
         "quick": quick,
@@ -299,20 +303,20 @@ def reproduce_all(
         "cpu_s": _cpu() - cpu,
         "cores": os.cpu_count(),
     }
-    told = page.to_json(kept, about)
+    told = all_papers.to_json(kept, about)
     if out is not None:
-        pages = {"index.html": page.to_html(kept, about), "index.json": json_text(told, indent=1) + "\n"}
+        pages = {"index.html": all_papers.to_html(kept, about), "index.json": json_text(told, indent=1) + "\n"}
         write_all(out, {name: text.encode() for name, text in pages.items()})
     if as_json:
         print_json(told | {"files": [] if out is None else ["index.html", "index.json"]})
         return
     if markdown:
-        print(page.to_markdown(kept))
+        print(all_papers.to_markdown(kept))
         return
     print_table(
-        f"{page.summary(kept)}; {about['data']}",
+        f"{all_papers.summary(kept)}; {about['data']}",
         ["figure", "paper states", "ours", "data", "verdict"],
-        [page.index_row(one) for one in kept],
+        [all_papers.index_row(one) for one in kept],
     )
     print(f"took {about['wall_s']:.0f} s, {about['cpu_s']:.0f} s of processor time")
     if out is not None:
@@ -368,7 +372,7 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
 @app.command(epilog="Example: `gazeveil lab reproduce realism --data data`, a table for docs/concepts/simulator.md")
 def realism(data: Data = None, as_json: AsJson = False) -> None:
     """Compare simulated with real eye movements, data set by data set."""
-    from gazeveil.lab.experiments.simulator.realism import run, to_markdown
+    from gazeveil.lab.experiments.simulator_realism import run, to_markdown
 
     with progress("comparing with real eyes", quiet=as_json):
         rows = run(_lund2013().parent if data is None else data)
@@ -385,7 +389,7 @@ def liu(
     as_json: AsJson = False,
 ) -> None:
     """Noise and quality of private gaze maps (Liu et al. 2019, figures 2 and 3), as published and corrected."""
-    from gazeveil.lab.experiments.liu.figures import reproduce as measure
+    from gazeveil.lab.reproduction.liu_figures import reproduce as measure
 
     with progress("adding noise", quiet=as_json) as tell:
         told = measure(out, repeats=repeats, tell=tell)
@@ -432,7 +436,7 @@ def kaleido(
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Accuracy of veiled streams over ε (Kaleido 2021, figures 13 and 15): as published, corrected, ours."""
-    from gazeveil.lab.experiments.kaleido.figures import reproduce as measure
+    from gazeveil.lab.reproduction.kaleido_figures import reproduce as measure
 
     with progress("veiling streams", quiet=as_json) as tell:
         told = measure(figure, out, data=data, repeats=repeats, quick=quick, workers=workers, tell=tell)
@@ -503,7 +507,7 @@ def _told(value: float | None) -> str:
 
 
 def _lund2013() -> Path:
-    from gazeveil.lab.datasets.folder import found_above
+    from gazeveil.lab.datasets import found_above
 
     folder = found_above("lund2013")
     if folder is None:

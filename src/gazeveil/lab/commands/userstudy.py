@@ -17,7 +17,7 @@ from gazeveil.terminal.printing import AsJson, command_app, print_json, print_li
 if TYPE_CHECKING:
     import polars as pl
 
-    from gazeveil.lab.userstudy.overview import Overview
+    from gazeveil.lab.userstudy.sessions import Overview
 
 app = command_app(no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def userstudy_power(
     as_json: AsJson = False,
 ) -> None:
     """Compute how many participants are needed, or which difference N participants can show (Wilcoxon, Holm)."""
-    from gazeveil.lab.userstudy.statistics.power import participants_for, power, smallest_difference
+    from gazeveil.lab.userstudy.statistics import participants_for, power, smallest_difference
 
     if participants is None and difference is None:
         raise OptionError(
@@ -112,7 +112,7 @@ def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False
     import asyncio
 
     from gazeveil.lab.userstudy.design import read_user_study
-    from gazeveil.lab.userstudy.serving import running, until_stopped
+    from gazeveil.lab.userstudy.server import running, until_stopped
 
     found = read_user_study(study)
 
@@ -141,7 +141,7 @@ def userstudy_play(
 
     from gazeveil.lab.userstudy.design import read_user_study
     from gazeveil.lab.userstudy.playing import opened_browser, play
-    from gazeveil.lab.userstudy.serving import running
+    from gazeveil.lab.userstudy.server import running
     from gazeveil.lab.userstudy.sessions import SIMULATED
 
     found = read_user_study(study)
@@ -183,10 +183,8 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
 
 def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
     from gazeveil.lab.userstudy.design import read_user_study
-    from gazeveil.lab.userstudy.overview import overview_of
     from gazeveil.lab.userstudy.recordings import identified
-    from gazeveil.lab.userstudy.scoring import measures_of
-    from gazeveil.lab.userstudy.sessions import Sessions
+    from gazeveil.lab.userstudy.sessions import Sessions, measures_of, overview_of
 
     found = read_user_study(study)
     sessions = Sessions(found).to_analyse()
@@ -223,7 +221,7 @@ def userstudy_report(
     as_json: AsJson = False,
 ) -> None:
     """Compare every condition with none: tests over participants, effect sizes, Bayes factors, pictures."""
-    from gazeveil.lab.userstudy.measures import read_measures
+    from gazeveil.lab.userstudy.design import read_measures
     from gazeveil.lab.userstudy.report import write_user_study
 
     table, overview = _played(measures) if measures.suffix == ".toml" else (read_measures(measures), None)

@@ -18,8 +18,8 @@ from typing import Final
 
 from gazeveil.arrays import PlainRow
 from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold, covered
-from gazeveil.lab.datasets.lund2013 import CODERS, STIMULI, Labelled, load
-from gazeveil.lab.utility.agreement import Agreement, agreement
+from gazeveil.lab.datasets import CODERS, STIMULI, Labelled, load
+from gazeveil.lab.utility.label_agreement import Agreement, agreement
 
 EVENTS: Final[Mapping[str, int]] = MappingProxyType({"fixation": 1, "saccade": 2})
 """Event and its number in the labels."""

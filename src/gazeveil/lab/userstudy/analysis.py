@@ -19,18 +19,23 @@ import polars as pl
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
-from gazeveil.lab.userstudy.measures import BASELINE, Measure, measure_of
+from gazeveil.lab.userstudy.design import BASELINE, Measure, measure_of
 from gazeveil.lab.userstudy.sessions import SIMULATED
-from gazeveil.lab.userstudy.statistics.pairs import PairedDifference, paired_difference
-from gazeveil.lab.userstudy.statistics.ranks import (
+from gazeveil.lab.userstudy.statistics import (
     LEAST_CONDITIONS,
+    Effect,
     Friedman,
+    PairedDifference,
     SignedRanks,
+    WithinAnova,
+    aligned_anova,
+    as_cells,
     friedman,
     holm,
+    paired_difference,
     signed_ranks,
+    within_anova,
 )
-from gazeveil.lab.userstudy.statistics.variance import Effect, WithinAnova, aligned_anova, as_cells, within_anova
 
 FEWEST = 6
 """Below this many participants no test is made: five pairs have no exact p below 0.05."""

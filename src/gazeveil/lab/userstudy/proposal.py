@@ -127,7 +127,7 @@ def propose(folder: Path, name: str, first_port: int = 7400) -> list[Path]:
     Raises:
         OutputError: If one of them is there already.
     """
-    from gazeveil.lab.userstudy.forms import FORMS  # noqa: PLC0415
+    from gazeveil.lab.userstudy.design import FORMS  # noqa: PLC0415
 
     texts = {f"consent.{language}.txt": text for language, text in CONSENT.items()}
     texts["userstudy.toml"] = STUDY.format(name=name, forms=", ".join(FORMS)) + "".join(

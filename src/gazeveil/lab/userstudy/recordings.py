@@ -21,10 +21,8 @@ from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
 from gazeveil.lab.attacks.recognisers.lda import Lda
 from gazeveil.lab.attacks.trials import trial_of
-from gazeveil.lab.userstudy.design import UserStudy
-from gazeveil.lab.userstudy.measures import BASELINE
-from gazeveil.lab.userstudy.scoring import Row, samples
-from gazeveil.lab.userstudy.sessions import Session
+from gazeveil.lab.userstudy.design import BASELINE, UserStudy
+from gazeveil.lab.userstudy.sessions import Row, Session, samples
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.release.study_toml import write_study
 

@@ -13,13 +13,17 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.features.cache import cached
-from gazeveil.lab.attacks.features.clusterfix import FEWEST_SAMPLES, WIDTH, clusterfix
-from gazeveil.lab.attacks.features.description import SECONDS, STEP
-from gazeveil.lab.attacks.features.movement import Movement, stretches
-from gazeveil.lab.attacks.recognisers._discriminant import Discriminant
-from gazeveil.lab.attacks.recognisers._galleries import described
-from gazeveil.lab.attacks.recognisers._rates import at_best_rate, check_rate
+from gazeveil.lab.attacks.enrolment import Discriminant, at_best_rate, check_rate, described
+from gazeveil.lab.attacks.gaze_features import (
+    FEWEST_SAMPLES,
+    SECONDS,
+    STEP,
+    WIDTH,
+    Movement,
+    cached,
+    clusterfix,
+    stretches,
+)
 
 
 @RECOGNISERS.register("clusterfix")

@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Trial
-from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.lab.attacks.enrolment import ScoredGallery
 from gazeveil.lab.attacks.recognisers.fisher import Fisher
 
 

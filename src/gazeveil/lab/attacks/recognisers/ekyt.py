@@ -19,11 +19,11 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.ekyt.network.checkpoint import load_model
-from gazeveil.lab.attacks.ekyt.network.preprocess import velocities, window_samples
-from gazeveil.lab.attacks.features.cache import cached
-from gazeveil.lab.attacks.judging.matching import EmbeddedGallery
-from gazeveil.lab.attacks.threats._adapted import adapted
+from gazeveil.lab.attacks.ekyt.files import load_model
+from gazeveil.lab.attacks.ekyt.windows import velocities, window_samples
+from gazeveil.lab.attacks.enrolment import adapted
+from gazeveil.lab.attacks.gaze_features import cached
+from gazeveil.lab.attacks.matching import EmbeddedGallery
 
 SHIPPED: Final = Path(__file__).parents[1] / "models" / "ekyt-simulated.npz"
 """The model that comes with the package, trained on simulated participants only."""
@@ -101,7 +101,7 @@ class _Embedding:
     """A model that turns trials into embeddings, or into what its last layers see, each trial once."""
 
     def __init__(self, path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool) -> None:
-        from gazeveil.lab.attacks.ekyt.network.embed import Ensemble  # noqa: PLC0415  (loads torch)
+        from gazeveil.lab.attacks.ekyt.network import Ensemble  # noqa: PLC0415  (loads torch)
 
         model = load_model(path)
         self._ensemble = Ensemble(model, device)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.recognisers._discriminant import Discriminant
-from gazeveil.lab.attacks.recognisers._galleries import described
+from gazeveil.lab.attacks.enrolment import Discriminant, described
 from gazeveil.lab.attacks.recognisers.ekyt import Ekyt
 
 SHRINKAGE: Final = 0.1

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.lab.attacks.contract import RECOGNISERS
-from gazeveil.lab.attacks.recognisers._discriminant import Discriminant
-from gazeveil.lab.attacks.recognisers._galleries import Score
+from gazeveil.lab.attacks.enrolment import Discriminant, Score
 from gazeveil.lab.attacks.recognisers.lda import Lda
 
 

@@ -14,9 +14,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, needing
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Trial
-from gazeveil.lab.attacks.recognisers._discriminant import Scale
-from gazeveil.lab.attacks.recognisers._galleries import Rows, Score, described
-from gazeveil.lab.attacks.recognisers._rates import at_best_rate
+from gazeveil.lab.attacks.enrolment import Rows, Scale, Score, at_best_rate, described
 from gazeveil.lab.attacks.recognisers.lda import Lda
 
 _RAREST = 1e-3

@@ -25,8 +25,7 @@ import numpy as np
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.recognisers._discriminant import Discriminant
-from gazeveil.lab.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
+from gazeveil.lab.attacks.enrolment import Discriminant, Rows, Score, ScoredGallery, rows_of
 
 GROUPS: Final = ("error", "noise", "eyes", "head", "gaze")
 """Groups of fields: how far gaze is off, how it jitters, where the eyes are, and how head and eyes turn."""

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.features.description import GROUPS, SECONDS, STEP, Description
-from gazeveil.lab.attacks.recognisers._discriminant import Discriminant
-from gazeveil.lab.attacks.recognisers._galleries import Score, described
-from gazeveil.lab.attacks.recognisers._rates import at_best_rate, check_rate
+from gazeveil.lab.attacks.enrolment import Discriminant, Score, at_best_rate, check_rate, described
+from gazeveil.lab.attacks.gaze_features import GROUPS, SECONDS, STEP, Description
 
 
 @RECOGNISERS.register("lda")

@@ -22,11 +22,8 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, closest
 from gazeveil.lab.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.lab.attacks.features.event_features import find_events
-from gazeveil.lab.attacks.features.movement import Movement, stretches
-from gazeveil.lab.attacks.recognisers._discriminant import Scale
-from gazeveil.lab.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
-from gazeveil.lab.attacks.recognisers._rates import at_best_rate, check_rate
+from gazeveil.lab.attacks.enrolment import Rows, Scale, Score, ScoredGallery, at_best_rate, check_rate, rows_of
+from gazeveil.lab.attacks.gaze_features import Movement, find_events, stretches
 from gazeveil.simulate.population import Purpose, generator
 
 _ROUNDS = 25

@@ -26,7 +26,7 @@ from gazeveil.lab.attacks.contract import (
     Recogniser,
     Trial,
 )
-from gazeveil.lab.attacks.restoring.shared import in_degrees
+from gazeveil.lab.attacks.restoring import in_degrees
 from gazeveil.samples.mechanism import SampleMechanism
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared
-from gazeveil.lab.attacks.restoring.shared import Restoration
+from gazeveil.lab.attacks.restoring import Restoration
 from gazeveil.lab.attacks.threats.wiener import best_filter, restored
 
 

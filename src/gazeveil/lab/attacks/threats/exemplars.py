@@ -15,7 +15,7 @@ from typing import ClassVar
 from gazeveil.errors import InputError, OptionError, needing
 from gazeveil.exact import whole_number
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared
-from gazeveil.lab.attacks.restoring.shared import Restoration
+from gazeveil.lab.attacks.restoring import Restoration
 
 
 @ATTACKS.register("exemplars")
@@ -62,7 +62,7 @@ class ExemplarNetwork(Attack):
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
         with needing("torch", "attacks", "the network that learns from exemplars"):
-            from gazeveil.lab.attacks.restoring import network  # noqa: PLC0415  (torch loads on use)
+            from gazeveil.lab.attacks import restoring_network  # noqa: PLC0415  (torch loads on use)
         if not knowledge.exemplars:
             raise InputError("there are no exemplars to learn from")
-        return Restoration(network.trained(self, knowledge.exemplars, seed))
+        return Restoration(restoring_network.trained(self, knowledge.exemplars, seed))

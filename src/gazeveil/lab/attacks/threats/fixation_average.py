@@ -17,7 +17,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration
+from gazeveil.lab.attacks.restoring import Gaze, Restoration
 
 _MAD = 1.482602218505602  # standard deviations of a Gaussian in a median absolute deviation
 
@@ -67,7 +67,7 @@ def noise_of(x: FloatArray, y: FloatArray) -> float:
 
 def averaged(x: FloatArray, y: FloatArray, sigma: float, penalty: float) -> Gaze:
     """Return the means of the best stretches."""
-    from gazeveil.lab.attacks.restoring import _stretch_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.lab.attacks import restoring_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     begins = kernels.stretches(np.ascontiguousarray(x), np.ascontiguousarray(y), penalty * sigma * sigma)
     lengths = np.diff(np.append(begins, len(x)))

@@ -13,8 +13,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
-from gazeveil.lab.attacks.restoring.undoing import can_be_undone, parts, undo, undo_tail
+from gazeveil.lab.attacks.restoring import Gaze, Restoration, can_be_undone, fitting, parts, undo, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
 
 QUANTA: Final = (1.0, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001, 0.0001)

@@ -17,9 +17,15 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.releases import gives_releases, releases_of
-from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
-from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
+from gazeveil.lab.attacks.restoring import (
+    Gaze,
+    Restoration,
+    fitting,
+    gives_releases,
+    noisy_part,
+    releases_of,
+    undo_tail,
+)
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
 
@@ -83,7 +89,7 @@ class MatchedSmoother(Attack):
 
 def likeliest_path(t: FloatArray, at: np.ndarray, seen: FloatArray, variance: FloatArray) -> FloatArray:
     """Return gaze along one axis at all times, from noisy points at some samples."""
-    from gazeveil.lab.attacks.restoring import _wander_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.lab.attacks import restoring_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     between = np.diff(t[at], prepend=t[at[:1]])
     models = [(spread, settle) for spread in SPREADS for settle in SETTLES]
@@ -100,6 +106,6 @@ def likeliest_path(t: FloatArray, at: np.ndarray, seen: FloatArray, variance: Fl
     for (spread, settle), mean, chance in zip(models, fits[:, 1], chances, strict=True):
         if chance:
             everywhere[at] = seen - mean
-            path, _ = kernels.smoothed(elapsed, everywhere, noise, spread**2, settle)
+            path, _ = kernels.smoothed_wander(elapsed, everywhere, noise, spread**2, settle)
             guess += chance * (path + mean)
     return guess

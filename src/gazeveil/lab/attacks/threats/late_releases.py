@@ -22,11 +22,17 @@ from numpy.typing import NDArray
 
 from gazeveil.arrays import FloatArray
 from gazeveil.lab.attacks.contract import ATTACKS, Gallery, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.lab.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.lab.attacks.enrolment import ScoredGallery
 from gazeveil.lab.attacks.recognisers.fisher import Fisher
-from gazeveil.lab.attacks.restoring.releases import releases_of
-from gazeveil.lab.attacks.restoring.shared import LEAST_SAMPLES, fitting, unwound, without_gaps
-from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
+from gazeveil.lab.attacks.restoring import (
+    LEAST_SAMPLES,
+    fitting,
+    noisy_part,
+    releases_of,
+    undo_tail,
+    unwound,
+    without_gaps,
+)
 from gazeveil.lab.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock

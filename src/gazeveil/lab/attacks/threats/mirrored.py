@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.lab.attacks.restoring.shared import in_degrees
+from gazeveil.lab.attacks.restoring import in_degrees
 from gazeveil.lab.attacks.threats.retrained import Retrained
 from gazeveil.samples.mechanism import SampleMechanism
 

@@ -16,8 +16,7 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.lab.attacks.restoring.shared import in_degrees
-from gazeveil.lab.attacks.threats._strangers import veiled_strangers
+from gazeveil.lab.attacks.restoring import in_degrees, veiled_strangers
 from gazeveil.lab.attacks.threats.white_box import VeiledReference
 
 _USUAL_HZ = 90.0

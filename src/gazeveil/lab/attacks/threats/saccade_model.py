@@ -10,10 +10,18 @@ from typing import ClassVar, Final
 import numpy as np
 
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.releases import Releases, gives_releases, releases_of
-from gazeveil.lab.attacks.restoring.saccades import AxisObservations, expected_path
-from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
-from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
+from gazeveil.lab.attacks.restoring import (
+    AxisObservations,
+    Gaze,
+    Releases,
+    Restoration,
+    expected_path,
+    fitting,
+    gives_releases,
+    noisy_part,
+    releases_of,
+    undo_tail,
+)
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.temporal import TemporalHold
@@ -61,7 +69,7 @@ class SaccadeModel(Attack):
 
 
 def _observations(mechanism: SampleMechanism, found: Releases, count: int, axis: int) -> AxisObservations:
-    from gazeveil.lab.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.lab.attacks import restoring_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     points = found.y if axis else found.x
     even = isinstance(mechanism, GaussianNoise | TemporalHold)

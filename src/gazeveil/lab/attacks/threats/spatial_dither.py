@@ -17,9 +17,15 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.saccades import AxisObservations, expected_path
-from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration, fitting
-from gazeveil.lab.attacks.restoring.undoing import noisy_part, undo_tail
+from gazeveil.lab.attacks.restoring import (
+    AxisObservations,
+    Gaze,
+    Restoration,
+    expected_path,
+    fitting,
+    noisy_part,
+    undo_tail,
+)
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
 
@@ -61,7 +67,7 @@ class SpatialDither(Attack):
         return expected_path(veiled.t, across), expected_path(veiled.t, down)
 
     def _observations(self, grid: SpatialGrid, shown: FloatArray) -> AxisObservations:
-        from gazeveil.lab.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+        from gazeveil.lab.attacks import restoring_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
         cell = grid.cell
         low = np.rint((shown - (cell / 2.0 if grid.centred else 0.0)) / cell) * cell

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.lab.attacks.contract import ATTACKS, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.lab.attacks.restoring.shared import fitting
+from gazeveil.lab.attacks.restoring import fitting
 from gazeveil.lab.attacks.threats.late_releases import LateReleases, WithLosses, lost_of
 from gazeveil.lab.attacks.threats.white_box import VeiledReference, WhiteBox
 from gazeveil.samples.mechanism import SampleMechanism

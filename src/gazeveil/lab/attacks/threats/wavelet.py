@@ -12,7 +12,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, needing
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.shared import Gaze, Restoration
+from gazeveil.lab.attacks.restoring import Gaze, Restoration
 
 METHODS, MODES = ("BayesShrink", "VisuShrink"), ("soft", "hard")
 

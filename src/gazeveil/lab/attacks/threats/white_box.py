@@ -10,7 +10,7 @@ from zlib import crc32
 
 from gazeveil.exact import whole_number
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.shared import in_degrees, veiled_by
+from gazeveil.lab.attacks.restoring import in_degrees, veiled_by
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 

@@ -18,8 +18,15 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import whole_number
 from gazeveil.lab.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledge, Prepared, Trial
-from gazeveil.lab.attacks.restoring.shared import LEAST_SAMPLES, Gaze, Restoration, in_degrees, unwound, without_gaps
-from gazeveil.lab.attacks.threats._strangers import veiled_strangers
+from gazeveil.lab.attacks.restoring import (
+    LEAST_SAMPLES,
+    Gaze,
+    Restoration,
+    in_degrees,
+    unwound,
+    veiled_strangers,
+    without_gaps,
+)
 from gazeveil.samples.mechanism import SampleMechanism
 
 
