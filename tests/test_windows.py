@@ -22,7 +22,7 @@ from gazeveil import process
 from gazeveil.errors import InputError
 from gazeveil.files import is_device
 from gazeveil.gaze.corpus import Corpus, partition, write_corpus
-from gazeveil.gaze.formats._writing import as_file_name
+from gazeveil.gaze.fileio.writing import as_file_name
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.release.study import file_names

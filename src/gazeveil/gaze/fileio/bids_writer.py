@@ -35,7 +35,7 @@ from gazeveil.gaze.fileio.bids import (
     validate,
 )
 from gazeveil.gaze.fileio.recordings import follows_from_eyes
-from gazeveil.gaze.formats._writing import valid_only
+from gazeveil.gaze.fileio.writing import valid_only
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import VeilNote

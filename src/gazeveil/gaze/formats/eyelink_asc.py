@@ -35,10 +35,10 @@ from gazeveil.gaze.fileio.eyelink import (
     read_sample,
     shown,
 )
+from gazeveil.gaze.fileio.eyelink_writer import EyeLinkFile
 from gazeveil.gaze.fileio.messages import may_be_named
 from gazeveil.gaze.fileio.text import text_blocks
-from gazeveil.gaze.formats._line_files import EyeLinkFile
-from gazeveil.gaze.formats._writing import write_files
+from gazeveil.gaze.fileio.writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _LOOKS_LIKE_IT = re.compile(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write recordings as text files that other programs read: one walk over the chunks for all formats.
+"""Write recordings as text files that other programs read: one walk over the chunks, and what a file cannot hold is reported.
 
 A format says in a `TextFile` how its files look. What its files have no place for is counted in `Losses`, or refused
 where two recordings would become one. Nothing is put in place before all is written.
@@ -11,17 +11,20 @@ from __future__ import annotations
 import gzip
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, ClassVar, cast
+from typing import IO, ClassVar, NamedTuple, cast
 
+import numpy as np
 import polars as pl
 
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.files import is_device, replacing
 from gazeveil.gaze import schema
+from gazeveil.gaze.fileio.numbers import plain_numbers
 from gazeveil.gaze.fileio.recordings import follows_from_eyes
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
 from gazeveil.gaze.recording import Key
@@ -351,3 +354,116 @@ def _in_unit(table: pl.DataFrame, geometry: Geometry, kind: type[TextFile], pref
             f"{error.message}",
             hint=f"{error.hint}; or write Parquet, CSV or BIDS, which hold gaze in any unit",
         ) from None
+
+
+# --- Events as lines among the samples of a file.
+
+
+DETECTOR = "by which detector events were found: they stand as the tracker's"
+OWN = "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
+
+
+def with_known_numbers(events: pl.DataFrame) -> pl.DataFrame:
+    """Return events with numbers that are none left out."""
+    numbers = pl.col(pl.Float64)
+    return schema.event_table(events).with_columns(pl.when(numbers.is_finite()).then(numbers))
+
+
+class TimedLine(NamedTuple):
+    """A line, and the time in seconds after which it stands."""
+
+    time: float
+    text: str
+
+
+class AmongRows:
+    """Lines that wait for the rows of their time."""
+
+    def __init__(self) -> None:
+        self._waiting: list[TimedLine] = []
+
+    def add(self, lines: Iterable[TimedLine]) -> None:
+        """Let lines wait."""
+        self._waiting += lines
+
+    def put(self, text: str, times: FloatArray) -> str:
+        """Return rows with the lines up to the last of them, each after the rows of its time."""
+        if not len(times):
+            return text
+        so_far = np.maximum.accumulate(times)
+        latest = float(so_far[-1])
+        now = [line for line in self._waiting if line.time <= latest]
+        if not now:
+            return text
+        self._waiting = [line for line in self._waiting if line.time > latest]
+        places = np.searchsorted(so_far, [line.time for line in now], side="right").tolist()
+        rows = text.splitlines(keepends=True)
+        pieces, done = [], 0
+        for place, line in sorted(zip(places, now, strict=True), key=lambda each: each[0]):
+            pieces += [*rows[done:place], f"{line.text}\n"]
+            done = place
+        return "".join([*pieces, *rows[done:]])
+
+    def rest(self) -> str:
+        """Return the lines that are left, which wait no longer."""
+        rest, self._waiting = self._waiting, []
+        return "".join(f"{line.text}\n" for line in rest)
+
+
+# --- How tables look when we write them: our own, CSV or TSV.
+
+
+class DelimitedFile(TextFile):
+    """Our own CSV or TSV: `schema.KEYS` and `schema.SAMPLES`, time in seconds; the first row's columns for all."""
+
+    format_name = "csv"
+    masks = False
+    takes_lists = True
+    delimiter: ClassVar[str] = ","
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._geometry: Geometry | None = None
+        self._header: list[str] = []
+
+    def begin(self, piece: Piece) -> str:
+        """Refuse gaze on another viewing plane: the table has no place to say so."""
+        self._geometry = self._geometry or piece.geometry
+        if piece.geometry != self._geometry:
+            raise InputError(
+                f"one table holds gaze on one viewing plane, found {piece.geometry} after {self._geometry}",
+                hint="convert the recordings one by one, or write Parquet",
+            )
+        return ""
+
+    def rows(self, piece: Piece) -> str:
+        """Return the rows, after the header if they are the first."""
+        found = _columns(piece)
+        begins = not self._header
+        self._header = self._header or list(found)
+        more = [name for name in found if name not in self._header]
+        if more:
+            raise InputError(
+                f"recording {piece.key} has columns that the first has not: {', '.join(more)}",
+                hint="name the recordings with most columns first, or write Parquet",
+            )
+        nothing = pl.Series([None] * piece.samples.height, dtype=pl.String)
+        frame = pl.DataFrame({name: plain_numbers(found.get(name, nothing)) for name in self._header})
+        return frame.write_csv(include_header=begins, separator=self.delimiter)
+
+
+class TabFile(DelimitedFile):
+    """The same with tabs."""
+
+    delimiter = "\t"
+
+
+def _text(piece: Piece, value: str) -> pl.Series:
+    return pl.Series([value] * piece.samples.height, dtype=pl.String)
+
+
+def _columns(piece: Piece) -> Mapping[str, pl.Series]:
+    """Return labels and samples as they are."""
+    labels = {name: _text(piece, value) for name, value in piece.key._asdict().items()}
+    veiled = {} if piece.veiled is None else {"veiled": _text(piece, "true")}
+    return {**labels, **{name: piece.samples[name] for name in piece.samples.columns}, **veiled}
