@@ -39,7 +39,8 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
         for axis in range(3):
             value, low, high = memory[axis], fixed[LOW + axis], fixed[HIGH + axis]
             if axis == 0 and fixed[PERIOD] > 0.0:
-                memory[axis] = wrapped(value, fixed[PERIOD])
+                half = fixed[PERIOD] / 2.0  # what is so far off that it has no remainder stays within all the same
+                memory[axis] = min(max(wrapped(value, fixed[PERIOD]), -half), half)
             elif fixed[REFLECTS] > 0.0:
                 memory[axis] = min(max(_folded(value, low, high), low), high)
             else:
