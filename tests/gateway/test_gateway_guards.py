@@ -23,9 +23,9 @@ from gazeveil.gateway.logs import Limited, log_to, shortened
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.protocols import eyetribe
-from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.sockets import AppOutlet
 from gazeveil.noise import NoiseSource
+from gazeveil.testing import veiled_sample
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
 from tests.gateway.test_gateway_serve import policy_text, running
@@ -112,7 +112,7 @@ def test_an_app_that_polls_frames_listens_for_a_while_and_sees_no_old_frame_afte
     sink, ask = make(Shown(SCREEN)), b'{"category":"tracker","request":"get","values":["frame"]}\n'
     sink.connected(0.0)
     sink.received(ask, 0.0)
-    sink.show(_sample(1.0, 960.0, 540.0), 0.1)
+    sink.show(veiled_sample(1.0, 960.0, 540.0), 0.1)
     sink.data_to_send()
     sink.received(ask, 1.0)
     assert b'"state":7' in sink.data_to_send()

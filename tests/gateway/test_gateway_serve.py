@@ -24,9 +24,10 @@ from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
-from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.sockets import AppOutlet, TrackerLink
+from gazeveil.testing import veiled_sample
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
 from tests.ports import free_port
@@ -232,7 +233,7 @@ def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypa
         number = 0
         while meters.apps["game"].dropped < 100:
             number += 1
-            door.show(_sample(float(number), 100.0, 100.0))
+            door.show(veiled_sample(float(number), 100.0, 100.0))
             door.flush(sockets.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
@@ -264,7 +265,7 @@ def test_an_app_that_stands_still_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         number = 0
         while not meters.apps["game"].dropped:
             number += 1
-            door.show(_sample(float(number), 100.0, 100.0))
+            door.show(veiled_sample(float(number), 100.0, 100.0))
             door.flush(sockets.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
@@ -287,7 +288,7 @@ def test_a_rude_app_is_cut_off_and_the_others_go_on() -> None:
         rude_writer.write(b"GET / HTTP/1.1\r\n\r\n")
         with contextlib.suppress(ConnectionError):
             await rude.read()
-        door.show(_sample(1.0, 100.0, 100.0))
+        door.show(veiled_sample(1.0, 100.0, 100.0))
         door.flush(sockets.monotonic())
         async with asyncio.timeout(5):
             while not is_gaze(json.loads(await polite.readline())):
