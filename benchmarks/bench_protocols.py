@@ -20,8 +20,8 @@ from benchmarks.harness import Row, busy, race
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.sample import VeiledSample
-from gazeveil.testing import veiled_sample
 from gazeveil.geometry import screen
+from gazeveil.testing import veiled_sample
 
 SAMPLES = 5_000
 PLANE = Plane(screen(1920, 1080, 527, 296, 600))

@@ -358,6 +358,8 @@ def _odd_gaze(mechanism: SampleMechanism) -> None:
         _expect(bool(farthest < _NO_NUMBER), f"points nearby for {case}", f"a coordinate of {farthest:g}", hint)
         _expect(not veil.shut, f"an open stream after {case}", veil.shut, hint)
         lost = int(np.count_nonzero(~np.isfinite(columns[1:]).all(axis=0)))
+        back = case != "irregular times" or veil.faults.clock_ran_back > 0
+        _expect(back, "a clock that ran back is counted", f"{veil.faults}", "keep time with `timekeeping.moments`")
         found = sum(veil.faults[1:])
         _expect(found >= lost, f"{lost} faults or more for {case}", f"{found}", "count missing gaze in `faults`")
 
@@ -370,14 +372,15 @@ def _fails_closed(mechanism: SampleMechanism) -> None:
     for at in range(len(usual)):
         for way, whole, bads in (
             (_step, usual, ("left", None, [1.0, 2.0])),
-            (_run, rows, (np.zeros(2), ["a"] * 3, None)),
+            (_run, rows, (np.zeros(2), np.zeros((3, 1)), ["a"] * 3, [10**400, 0, 0], None)),
         ):
             odd += [(way, [*whole[:at], bad, *whole[at + 1 :]]) for bad in bads]
     for time in (math.nan, math.inf, -math.inf, 1e13):
         odd += [(_step, [time, *usual[1:]]), (_run, [np.array([2.0, 3.0, time]), *rows[1:]])]
-    odd.append(
-        (lambda veil, *sample: (veil.step3 if len(usual) == 3 else veil.step)(*sample), [1.0] * (7 - len(usual)))
-    )
+    other, axes = ("3", 3) if len(usual) == 3 else ("", 2)
+    for name, value in (("step", 1.0), ("run", np.ones(3))):
+        wrong = lambda veil, *given, name=name: getattr(veil, name + other)(*given)  # noqa: E731
+        odd.append((wrong, [value] * (1 + axes)))
     hint = "decorate what takes samples with `fails_closed`, and check columns with `as_samples`"
     for way, given in odd:
         veil = mechanism.start(tape())

@@ -149,7 +149,7 @@ _new: Final = object.__new__
 def _sample(
     t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None
 ) -> VeiledSample:
-    """Make a veiled sample. For `gazeveil.gateway.veiling` and tests; a test reads the sources and fails on other users."""
+    """Make a veiled sample. For `gazeveil.gateway.veiling` and tests: a test of the sources finds other users."""
     made = _new(VeiledSample)
     _set(made, "t", t)
     _set(made, "x", x)
