@@ -26,7 +26,7 @@ from gazeveil.noise import NoiseSource, add_laplace
 from gazeveil.privacy.audit import Pair, Subject
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, PureDP, Unproven
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, fails_closed
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, fails_closed, mechanism_from_dict
 from gazeveil.samples.space import Screen
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, moments
@@ -199,7 +199,7 @@ class StaysOpen(Jittering):
 class TakesAnything(Jittering):
     """Takes what is no number for missing gaze."""
 
-    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+    def step(self, t: float, x: Any, y: Any) -> tuple[float, float]:
         return super().step(t, x if isinstance(x, float) else math.nan, y if isinstance(y, float) else math.nan)
 
 
@@ -389,7 +389,9 @@ def test_prices_that_fall_are_found() -> None:
 
 class TestAudits:
     def test_guarantees_that_hold_are_not_refuted(self) -> None:
-        clock = MECHANISMS["clock"](SCREEN, epsilon=3, window="0.5", radius=60)
+        clock = mechanism_from_dict(
+            {"mechanism": "clock", "space": SCREEN.to_dict(), "epsilon": 3, "window": "0.5", "radius": 60}
+        )
         assert audited(clock, trials=400).smallest_caught is not None
         assert not audited(SERIES_MECHANISMS["fpa"](epsilon=1, steps=20, stretch=5), trials=1000).violated
         assert not audited(added(steps=5), trials=4000).violated

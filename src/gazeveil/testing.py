@@ -11,8 +11,8 @@ Whoever writes a mechanism tests it with what the mechanisms of gazeveil are tes
     >>> audited(mine, trials=400).violated
     False
 
-Nothing here needs a test runner: what does not hold raises `ContractBroken`, an `AssertionError`. Nothing here protects
-anybody: `tape` is noise that everybody can repeat. So no module of gazeveil imports this one.
+Nothing here needs a test runner: what does not hold raises `ContractBroken`, an `AssertionError`. Nothing here is
+private: `tape` is noise that anyone can repeat. So no module of gazeveil imports this one.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from gazeveil.errors import GazeveilError, InternalError, OptionError, StateError, VeilShut, closest
+from gazeveil.errors import GazeveilError, OptionError, StateError, VeilShut, closest
 from gazeveil.features.series import SeriesMechanism
 from gazeveil.gateway.sample import EyeGeometry, Pointing, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gateway.sample import _fixation as made_fixation
@@ -65,7 +65,6 @@ __all__ = [
     "veiled_sample",
 ]
 
-M = TypeVar("M")
 _SEED = 7
 _NO_NUMBER = 1e12
 """No gaze, and no noise that hides any, comes out as far off as this."""
@@ -104,6 +103,10 @@ class _Counted(NoiseSource):
 
     __slots__ = ("empty", "spawned", "taken")
 
+    def __init__(self, seed: int = _SEED, *, empty: bool = False) -> None:
+        super().__init__(f"a counted tape {seed}".encode(), "a tape that is counted")
+        self.empty, self.spawned, self.taken = empty, 0, 0
+
     def words(self, count: int) -> WordArray:
         if self.empty:
             raise RuntimeError("the tape is empty")
@@ -113,14 +116,6 @@ class _Counted(NoiseSource):
     def spawn(self, label: str) -> NoiseSource:
         self.spawned += 1
         return super().spawn(label)
-
-    @classmethod
-    def new(cls, seed: int = _SEED, *, empty: bool = False) -> _Counted:
-        made = cls.seeded(seed)
-        if not isinstance(made, _Counted):
-            raise InternalError("a tape cannot be counted")
-        made.empty, made.spawned, made.taken = empty, 0, 0
-        return made
 
 
 GAZE_CASES = (
@@ -263,12 +258,16 @@ def _same(one: FloatArray, two: FloatArray, expected: str, hint: str) -> None:
     _expect(not len(apart), expected, where, hint)
 
 
+def _expect_guarantee(stated: object, hint: str) -> None:
+    _expect(isinstance(stated, Guarantee) and bool(stated.in_words()), "a guarantee", repr(stated), hint)
+
+
 def _guaranteed(mechanism: SampleMechanism) -> None:
     """It states its guarantee before it sees gaze, and none under noise that others can repeat."""
     streams = mechanism.start(NoiseSource.secure()).guarantee, mechanism.start(tape()).guarantee
     for stated in (mechanism.guarantee, *streams):
         hint = "return GazeStreamDP(…), or Unproven(why)"
-        _expect(isinstance(stated, Guarantee) and bool(stated.in_words()), "a guarantee", repr(stated), hint)
+        _expect_guarantee(stated, hint)
     hint = "leave `Veil.guarantee` as it is, and `draws_noise` true for a mechanism that takes noise"
     _expect(not streams[1].proven, "no guarantee on a tape", streams[1].in_words(), hint)
 
@@ -281,7 +280,8 @@ def _written(mechanism: SampleMechanism) -> None:
     else:
         values = {key: tuple(value) if isinstance(value, list) else value for key, value in recipe.items()}
         del values["mechanism"]
-        again = type(mechanism)(**values | {"space": space_from_dict(recipe["space"])})
+        kind: Any = type(mechanism)
+        again = kind(**values | {"space": space_from_dict(recipe["space"])})
     hint = "parameters are the fields of a frozen dataclass, and nothing else is; names are used once"
     _expect(again == mechanism, mechanism.in_words(), again.in_words(), hint)
     _expect(mechanism.in_words().startswith(mechanism.name), mechanism.name, mechanism.in_words(), "set `name`")
@@ -304,13 +304,13 @@ def _apart(mechanism: SampleMechanism) -> None:
 def _repeatable(mechanism: SampleMechanism) -> None:
     """The same noise gives the same answer, and all noise comes from the source that is given."""
     columns = _columns("everything", mechanism.space)
-    counted = [_Counted.new(_SEED + at) for at in range(4)]
+    counted = [_Counted(_SEED + at) for at in range(4)]
     veils = [mechanism.start(source) for source in counted]
     early = counted[0].taken
     _expect(not early, "no noise before the first sample", f"{early} words", "draw in `step` and `run`")
     shown = [_run(veil, *columns) for veil in veils]
     hint = "draw every random number from the source that `start` was given"
-    _same(shown[0], _run(mechanism.start(tape()), *columns), "the same points for the same noise", hint)
+    _same(shown[0], _run(mechanism.start(_Counted()), *columns), "the same points for the same noise", hint)
     taken = [source.taken + source.spawned for source in counted]
     differ = any(not np.array_equal(shown[0], other, equal_nan=True) for other in shown[1:])
     if not mechanism.draws_noise:
@@ -392,7 +392,7 @@ def _fails_closed(mechanism: SampleMechanism) -> None:
     veil.close("the user left")
     _stays_shut(veil, "close()", usual, hint)
     for way, given in ((_step, usual), (_run, rows)):
-        veil = mechanism.start(_Counted.new(empty=True))
+        veil = mechanism.start(_Counted(empty=True))
         try:
             way(veil, *given)
         except Exception:  # noqa: BLE001  (whatever a source raises)
@@ -425,7 +425,8 @@ def _moves(mechanism: SampleMechanism) -> None:
         damaged = state[:at] + bytes([state[at] ^ 1]) + state[at + 1 :]
         with _expect_error(StateError, f"damage in byte {at} of a state", "let `resume` be that of the base class"):
             mechanism.resume(damaged, tape())
-    veil, sizes = mechanism.start(tape()), []
+    sizes: list[int] = []
+    veil = mechanism.start(tape())
     for _ in range(12):
         _run(veil, columns[0] + 5e3 * len(sizes), *columns[1:])
         sizes.append(len(veil.to_bytes()))
@@ -479,7 +480,7 @@ def check_sample_mechanism(mechanism: SampleMechanism) -> None:
     _check(mechanism, SampleMechanism, _SAMPLE)
 
 
-def _check(mechanism: M, kind: type[M], rules: Mapping[str, Callable[[M], None]]) -> None:
+def _check(mechanism: object, kind: type, rules: Mapping[str, Callable[[Any], None]]) -> None:
     hint = f"make it a frozen dataclass that inherits from {kind.__module__}.{kind.__name__}"
     frozen = getattr(getattr(type(mechanism), "__dataclass_params__", None), "frozen", False)
     _expect(isinstance(mechanism, kind) and frozen, f"a frozen {kind.__name__}", f"{mechanism!r}", hint)
@@ -500,7 +501,7 @@ def _check(mechanism: M, kind: type[M], rules: Mapping[str, Callable[[M], None]]
 def _series_guaranteed(mechanism: SeriesMechanism) -> None:
     """It states its guarantee before it sees data, and lists what it costs to protect more."""
     stated = mechanism.guarantee
-    _expect(isinstance(stated, Guarantee) and bool(stated.in_words()), "a guarantee", repr(stated), "see PureDP")
+    _expect_guarantee(stated, "return PureDP(…, unit=self.unit), or Unproven(why)")
     _expect(stated.unit == mechanism.unit, f"unit {mechanism.unit}", f"{stated.unit}", "pass unit=self.unit")
     if stated.proven:
         rows = mechanism.promises()
@@ -538,11 +539,11 @@ def _series_shaped(mechanism: SeriesMechanism) -> None:
 
 def _series_repeatable(mechanism: SeriesMechanism) -> None:
     """The same noise gives the same series, other noise others, and every participant gets noise of their own."""
-    values, source = series(4, mechanism.steps, mechanism.features), _Counted.new()
+    values, source = series(4, mechanism.steps, mechanism.features), _Counted()
     values[1] = values[0]
     before, noisy = mechanism.to_dict(), mechanism.perturb(values, source)
     hint = "draw every random number from the source that `perturb` is given, and keep nothing from call to call"
-    again = mechanism.perturb(values, tape())
+    again = mechanism.perturb(values, _Counted())
     _expect(np.array_equal(noisy, again), "the same series for the same noise", "others", hint)
     other = mechanism.perturb(values, tape(_SEED + 1))
     drawn = source.taken + source.spawned > 0 and not np.array_equal(noisy, other)
@@ -563,7 +564,7 @@ def _series_refuses(mechanism: SeriesMechanism) -> None:
     hint = "begin `__post_init__` with that of the base class"
     for wrong in ({"epsilon": 0}, {"epsilon": -1}, {"steps": 0}, {"features": 0}, {"delta": 1}):
         with _expect_error(OptionError, f"{wrong}", hint):
-            replace(mechanism, **wrong)  # type: ignore[arg-type]
+            replace(mechanism, **wrong)
 
 
 _SERIES: dict[str, Callable[[Any], None]] = {
