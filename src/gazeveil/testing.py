@@ -119,16 +119,9 @@ class _Counted(NoiseSource):
 
 
 GAZE_CASES = (
-    "plain",
-    "one sample",
-    "gaps",
-    "not a number",
-    "off screen",
-    "irregular times",
-    "extreme values",
-    "nothing tracked",
+    "plain", "one sample", "gaps", "not a number", "off screen", "irregular times", "extreme values", "nothing tracked",
     "everything",
-)
+)  # fmt: skip
 """The kinds of gaze that `gaze` makes; the last one has all difficulties at once."""
 
 
@@ -266,8 +259,7 @@ def _guaranteed(mechanism: SampleMechanism) -> None:
     """It states its guarantee before it sees gaze, and none under noise that others can repeat."""
     streams = mechanism.start(NoiseSource.secure()).guarantee, mechanism.start(tape()).guarantee
     for stated in (mechanism.guarantee, *streams):
-        hint = "return GazeStreamDP(…), or Unproven(why)"
-        _expect_guarantee(stated, hint)
+        _expect_guarantee(stated, "return GazeStreamDP(…), or Unproven(why)")
     hint = "leave `Veil.guarantee` as it is, and `draws_noise` true for a mechanism that takes noise"
     _expect(not streams[1].proven, "no guarantee on a tape", streams[1].in_words(), hint)
 
@@ -368,33 +360,31 @@ def _fails_closed(mechanism: SampleMechanism) -> None:
     """What is no sample is an error, shuts the stream, and never lets anything out."""
     usual: list[Any] = [1.0, *mechanism.space.centre]
     rows = [np.full(3, value) for value in usual]
-    odd: list[tuple[Callable[..., Any], list[Any]]] = []
+    own, other = ("", "3") if len(usual) == 3 else ("3", "")
+    strangers = 7 - len(usual)  # columns of a space with another number of axes
+    odd: list[tuple[str, list[Any]]] = [(f"step{other}", [1.0] * strangers), (f"run{other}", rows[:1] * strangers)]
     for at in range(len(usual)):
         for way, whole, bads in (
-            (_step, usual, ("left", None, [1.0, 2.0])),
-            (_run, rows, (np.zeros(2), np.zeros((3, 1)), ["a"] * 3, [10**400, 0, 0], None)),
+            (f"step{own}", usual, ("left", None, [1.0, 2.0])),
+            (f"run{own}", rows, (np.zeros(2), np.zeros((3, 1)), ["a"] * 3, [10**400, 0, 0], None)),
         ):
             odd += [(way, [*whole[:at], bad, *whole[at + 1 :]]) for bad in bads]
     for time in (math.nan, math.inf, -math.inf, 1e13):
-        odd += [(_step, [time, *usual[1:]]), (_run, [np.array([2.0, 3.0, time]), *rows[1:]])]
-    other, axes = ("3", 3) if len(usual) == 3 else ("", 2)
-    for name, value in (("step", 1.0), ("run", np.ones(3))):
-        wrong = lambda veil, *given, name=name: getattr(veil, name + other)(*given)  # noqa: E731
-        odd.append((wrong, [value] * (1 + axes)))
+        odd += [(f"step{own}", [time, *usual[1:]]), (f"run{own}", [np.array([2.0, 3.0, time]), *rows[1:]])]
     hint = "decorate what takes samples with `fails_closed`, and check columns with `as_samples`"
     for way, given in odd:
         veil = mechanism.start(tape())
         _step(veil, 0.5, *usual[1:])
-        with _expect_error(GazeveilError, f"the sample {given}", hint):
-            way(veil, *given)
-        _stays_shut(veil, f"the sample {given}", usual, hint)
+        with _expect_error(GazeveilError, f"{way}{tuple(given)}", hint):
+            getattr(veil, way)(*given)
+        _stays_shut(veil, f"{way}{tuple(given)}", usual, hint)
     veil = mechanism.start(tape())
     veil.close("the user left")
     _stays_shut(veil, "close()", usual, hint)
-    for way, given in ((_step, usual), (_run, rows)):
+    for way, given in ((f"step{own}", usual), (f"run{own}", rows)):
         veil = mechanism.start(_Counted(empty=True))
         try:
-            way(veil, *given)
+            getattr(veil, way)(*given)
         except Exception:  # noqa: BLE001  (whatever a source raises)
             _stays_shut(veil, "noise that failed", usual, hint)
 
@@ -418,6 +408,7 @@ def _moves(mechanism: SampleMechanism) -> None:
         state = stays.to_bytes()  # drops noise that was drawn ahead, in both
         _expect(leaves.to_bytes() == state, "equal states of equal streams", "they differ", hint)
         arrived = mechanism.resume(leaves.hand_over(), source)
+        _stays_shut(leaves, "hand_over()", [1.0, *mechanism.space.centre], hint)
         expected = f"the same points after moving at sample {cut}"
         _same(_run(stays, *_cut(columns, cut)), _stepped(arrived, _cut(columns, cut)), expected, hint)
         _expect(arrived.faults == stays.faults, f"{stays.faults}", f"{arrived.faults}", hint)
@@ -441,7 +432,6 @@ def _files(mechanism: SampleMechanism) -> None:
     plane = _plane_of(mechanism.space)
     if plane is None:
         return
-
     t, x, y = _columns("everything", mechanism.space)
     eye = Eye(x + 3.0, y, pupil=np.full(len(t), 4.0))
     raw = Recording(t, x, y, plane, "ada", "wood", pupil=np.full(len(t), 3.5), left=eye, right=eye, rate_hz=250.0)
@@ -625,7 +615,6 @@ def audited(
 
 
 def _subject_of(mechanism: SampleMechanism | SeriesMechanism) -> Subject:
-
     claim = mechanism.guarantee
     if not claim.proven:
         raise OptionError(f"nothing is guaranteed: {claim.in_words()}", hint="give a Subject with the claim to refute")
@@ -662,7 +651,7 @@ class _StreamRuns:
 
 @dataclass(frozen=True, slots=True)
 class _SeriesRuns:
-    """Each trial is a participant: everybody gets noise of their own."""
+    """Each trial is a participant, with noise of their own."""
 
     mechanism: SeriesMechanism
 
