@@ -20,11 +20,12 @@ from gazeveil.gateway.protocol import StreamFacts
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
 from gazeveil.gateway.protocols.pupil import PupilSink, PupilSource
 from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
-from gazeveil.gateway.sample import VeiledSample, _sample
+from gazeveil.gateway.sample import VeiledSample
+from gazeveil.testing import veiled_sample
 
 
 def run() -> list[Row]:
-    veiled = [_sample(n / 120, 960.0 + n % 7 * 3.3, 540.0 + n % 5 * 2.1) for n in range(SAMPLES)]
+    veiled = [veiled_sample(n / 120, 960.0 + n % 7 * 3.3, 540.0 + n % 5 * 2.1) for n in range(SAMPLES)]
     return [*pupil(veiled), *json_lines(veiled), *websocket(veiled)]
 
 

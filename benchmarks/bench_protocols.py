@@ -18,8 +18,9 @@ from collections.abc import Callable
 
 from benchmarks.harness import Row, busy, race
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
-from gazeveil.gateway.sample import VeiledSample, _sample
+from gazeveil.gateway.sample import VeiledSample
 from gazeveil.geometry import screen
+from gazeveil.testing import veiled_sample
 
 SAMPLES = 5_000
 PLANE = ViewingPlane(screen(1920, 1080, 527, 296, 600))
@@ -39,7 +40,7 @@ GREETINGS = {
 
 
 def run() -> list[Row]:
-    veiled = [_sample(n / 120, 960.0 + n % 7 * 3.3, 540.0 + n % 5 * 2.1) for n in range(SAMPLES)]
+    veiled = [veiled_sample(n / 120, 960.0 + n % 7 * 3.3, 540.0 + n % 5 * 2.1) for n in range(SAMPLES)]
     return [row for name in GREETINGS for row in (written(name, veiled), read(name, veiled))]
 
 

@@ -142,7 +142,7 @@ class Reader:
             for step in block.steps if block.language in ("bash", "console") else ():
                 self.understand(step.command, block)
         elif block.language == "python":
-            exec(compile(block.code, str(block), "exec"), self.namespace)
+            exec(compile(block.code, str(block), "exec", dont_inherit=True), self.namespace)
         elif block.language in ("bash", "console"):
             self.work_through(block)
 

@@ -38,10 +38,11 @@ from gazeveil.gateway.protocols.pushed_gaze import Conversation
 from gazeveil.gateway.protocols.rtsp import Messages
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.protocols.websocket_connection import _mute, _websockets
-from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.geometry import headset
+from gazeveil.testing import veiled_sample
 from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
 from tests.gateway.loopback import SCREEN
 from tests.gateway.neon_phone import SDP, Phone, packet, payload, report
@@ -311,7 +312,7 @@ def _tcp_sink(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
 
         def feed(data: bytes) -> object:
             sink.received(data, 1.0)
-            sink.show(_sample(1.0, 480.0, 270.0), 1.0)
+            sink.show(veiled_sample(1.0, 480.0, 270.0), 1.0)
             sink.data_to_send()
             if sink.ended:
                 raise WireError("it ended")
@@ -396,7 +397,7 @@ def _lsl_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
 def _shown(protocol: Protocol) -> bytes:
     _, sink = joined(protocol)
     for n in range(3):
-        sink.show(_sample(n / 60, 480.0, 270.0), 1.0)
+        sink.show(veiled_sample(n / 60, 480.0, 270.0), 1.0)
     sink.silence(1.0)
     return sink.data_to_send()
 

@@ -22,10 +22,10 @@ from gazeveil.gateway.control import http
 from gazeveil.gateway.hub.tracker_stream import TrackerStream
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols import eyetribe
-from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Limited, Meters, log_to, shortened
 from gazeveil.noise import NoiseSource
+from gazeveil.testing import veiled_sample
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
 from tests.gateway.test_gateway_serve import policy_text, running
@@ -112,7 +112,7 @@ def test_an_app_that_polls_frames_listens_for_a_while_and_sees_no_old_frame_afte
     sink, ask = make(StreamFacts(SCREEN)), b'{"category":"tracker","request":"get","values":["frame"]}\n'
     sink.connected(0.0)
     sink.received(ask, 0.0)
-    sink.show(_sample(1.0, 960.0, 540.0), 0.1)
+    sink.show(veiled_sample(1.0, 960.0, 540.0), 0.1)
     sink.data_to_send()
     sink.received(ask, 1.0)
     assert b'"state":7' in sink.data_to_send()

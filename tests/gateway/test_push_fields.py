@@ -21,9 +21,10 @@ from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource
 from gazeveil.gateway.protocols.pupil import PupilSink
 from gazeveil.gateway.protocols.pushed_gaze import MOST_BYTES, PATIENCE_S, WATCHED_S, PushRefused
 from gazeveil.gateway.protocols.pushlines import SILENT_S, PushLinesSource
-from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.geometry import headset
+from gazeveil.testing import veiled_sample
 from tests.gateway.loopback import SCREEN
 
 pytest.importorskip("msgspec")
@@ -292,7 +293,7 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
     shown = StreamFacts(SCREEN, name="game", shown_as="pupil_capture")
     assert LslSink(shown).description.name == "pupil_capture"
     assert LslSink(shown).description.source_id == "gazeveil:game"
-    messages = PupilSink(shown).show(_sample(1.0, 960.0, 540.0), 0.0)
+    messages = PupilSink(shown).show(veiled_sample(1.0, 960.0, 540.0), 0.0)
     assert b"surfaces.pupil_capture" in [topic for topic, _ in messages]
     path.write_text(text + 'shown_as = "x"\n')
     with pytest.raises(FileFormatError, match="one of the protocols lsl, neon, pupil"):

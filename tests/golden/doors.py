@@ -21,15 +21,13 @@ from gazeveil import (
 )
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.cli.main import run
-from gazeveil.gateway import sample
 from gazeveil.gateway.protocol import PROTOCOLS, Gate
 from gazeveil.gateway.veiling import LiveVeil, mechanism_of
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.gaze.formats.base import FORMATS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples.space import space_of
-
-veiled_fixation, veiled_hit, veiled_sample = sample._fixation, sample._hit, sample._sample
+from gazeveil.testing import veiled_fixation, veiled_hit, veiled_sample
 
 __all__ = [
     "FORMATS",

@@ -3,7 +3,8 @@
 """Gaze before the veil and behind it, as two types that cannot be mistaken for each other.
 
 A sink takes `Veiled` things alone, and none can be made but by `gazeveil.gateway.veiling`: the classes refuse to be
-called. Raw gaze hides its numbers from ``repr``, so no log or traceback can show it.
+called. Tests make them with `gazeveil.testing`, which nothing of the product imports. Raw gaze hides its numbers from
+``repr``, so no log or traceback can show it.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ _new: Final = object.__new__
 def _sample(
     t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None
 ) -> VeiledSample:
-    """Make a veiled sample. For `gazeveil.gateway.veiling` alone; a test reads the sources and fails on other users."""
+    """Make a veiled sample. For `gazeveil.gateway.veiling` and tests: a test of the sources finds other users."""
     made = _new(VeiledSample)
     _set(made, "t", t)
     _set(made, "x", x)

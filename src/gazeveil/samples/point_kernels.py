@@ -473,7 +473,8 @@ def _edge_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: flo
         for axis in range(3):
             value, low, high = memory[axis], fixed[EDGE_LOWEST + axis], fixed[EDGE_HIGHEST + axis]
             if axis == 0 and fixed[PERIOD] > 0.0:
-                memory[axis] = wrapped(value, fixed[PERIOD])
+                half = fixed[PERIOD] / 2.0  # what is so far off that it has no remainder stays within all the same
+                memory[axis] = min(max(wrapped(value, fixed[PERIOD]), -half), half)
             elif fixed[EDGE_REFLECTS] > 0.0:
                 memory[axis] = min(max(_folded(value, low, high), low), high)
             else:
