@@ -22,7 +22,7 @@ from gazeveil import (
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.cli.main import run
 from gazeveil.gateway import sample
-from gazeveil.gateway.protocol import PROTOCOLS, Gate
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, StreamFacts, ViewingPlane
 from gazeveil.gateway.veiling import LiveVeil, mechanism_of
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.gaze.formats.base import FORMATS
@@ -45,11 +45,11 @@ __all__ = [
     "LiuMap",
     "LiveVeil",
     "NoiseSource",
-    "Plane",
     "Recording",
     "Rectangle",
-    "Shown",
+    "StreamFacts",
     "Study",
+    "ViewingPlane",
     "headset",
     "mechanism_of",
     "run",
