@@ -51,7 +51,8 @@ def noising() -> Row:
     """Return what one sample costs in a hub whose veil follows a lively scene, from the sample to the outlet."""
     from benchmarks.scene_lively import PLANE, Seen
     from gazeveil.gateway import simulated_trackers
-    from gazeveil.gateway.hub.hub import Hub, SceneReading
+    from gazeveil.gateway.hub.hub import Hub
+    from gazeveil.gateway.policy.scene import SceneReading
     from gazeveil.gateway.policy.settings import AppSetting, Policy, SceneSetting, TrackerSetting
     from gazeveil.gateway.veiling import mechanism_of
     from gazeveil.noise import NoiseSource

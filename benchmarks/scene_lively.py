@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from gazeveil.gateway import simulated_trackers
-from gazeveil.gateway.hub.hub import Hub, SceneReading
+from gazeveil.gateway.hub.hub import Hub
+from gazeveil.gateway.policy.scene import SceneReading
 from gazeveil.gateway.policy.settings import AppSetting, Policy, SceneSetting, TrackerSetting
 from gazeveil.gateway.sample import Veiled, VeiledSample
 from gazeveil.gateway.veiling import mechanism_of

@@ -37,13 +37,17 @@ AT_MOST = {
 }
 """What is never to grow. Whoever lowers one of these numbers writes the new one here."""
 
-PLUG_INS = ("gaze/formats", "gateway/protocols", "gateway/bridges", "samples/mechanisms", "features/mechanisms")
-PLUG_INS += ("release/products", "lab/attacks/recognisers", "lab/attacks/threats")
+PLUG_INS = (
+    *("gaze/formats", "gateway/protocols", "gateway/bridges", "samples/mechanisms", "features/mechanisms"),
+    *("release/products", "lab/attacks/recognisers", "lab/attacks/threats"),
+)
 """Folders that a registry scans: a plug-in may be as small as it likes."""
 COMMANDS = ("cli", "lab/commands")
 
-EARLIER = ("aggregate/", "features/", "samples/", "engines/", "gaze/", "noise/")
-EARLIER += ("release/study", "release/plan", "release/products/", "privacy/calibrat")
+EARLIER = (
+    *("aggregate/", "features/", "samples/", "engines/", "gaze/", "noise/"),
+    *("release/study", "release/plan", "release/products/", "release/check", "release/data", "privacy/calibration"),
+)
 """Where a study is declared, planned, measured, decoded and calibrated."""
 
 

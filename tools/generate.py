@@ -45,7 +45,7 @@ def names() -> dict[str, list[str]]:
     from gazeveil.lab.commands._usefulness import PRODUCTS
     from gazeveil.lab.experiments.dataset_attacks import TARGETS
     from gazeveil.lab.experiments.heatmap_scenes import Split
-    from gazeveil.registry import Unit
+    from gazeveil.geometry import Unit
     from gazeveil.release.products.recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES

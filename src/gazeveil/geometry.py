@@ -11,14 +11,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError
-from gazeveil.registry import Unit
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from gazeveil.arrays import FloatArray
+
+
+class Unit(StrEnum):
+    """What the numbers in x and y are."""
+
+    PIXEL = "px"
+    DEGREE = "deg"
+    FRACTION = "norm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,8 @@ class Geometry:
         Raises:
             GeometryError: If the sizes this needs are not known.
         """
+        import numpy as np  # noqa: PLC0415  (the command line lists units without it)
+
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         to = Unit(to)
         if to is self.unit:
@@ -116,6 +127,8 @@ class Geometry:
 
     def extent(self) -> tuple[float, float, float, float]:
         """Return left, top, right, bottom of the visible viewing plane in this geometry's unit."""
+        import numpy as np  # noqa: PLC0415
+
         (left, right), (top, bottom) = (
             self._convert_fraction(np.array([0.0, 1.0]), self.unit, axis).tolist() for axis in (0, 1)
         )
@@ -131,6 +144,8 @@ class Geometry:
         return self._convert_fraction(fraction, to, axis)
 
     def _convert_fraction(self, fraction: FloatArray, to: Unit, axis: int) -> FloatArray:
+        import numpy as np  # noqa: PLC0415
+
         if to is Unit.FRACTION:
             return fraction
         if to is Unit.PIXEL:
@@ -141,6 +156,8 @@ class Geometry:
         return (fraction - 0.5) * self._fov(axis)
 
     def _fraction_of_degrees(self, degrees: FloatArray, axis: int) -> FloatArray:
+        import numpy as np  # noqa: PLC0415
+
         if self._is_measured_screen:
             # beyond 90 degrees nothing meets the plane of the screen
             degrees = np.where(np.abs(degrees) < 90, degrees, np.nan)

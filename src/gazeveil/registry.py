@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Things found by name: formats, detectors, mechanisms, attacks, metrics; and the units of gaze by their names.
+"""Things found by name: formats, detectors, mechanisms, attacks, metrics.
 
 Each kind has one `Registry`; each thing lives in one file and enters by a decorator. A registry that is given
 a package imports that package's modules on first use, so a new file is found without editing a list. What enters
@@ -13,7 +13,6 @@ import importlib
 import pkgutil
 import threading
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from typing import Generic, TypeVar
 
 from gazeveil.errors import InternalError, UnknownName, closest
@@ -88,14 +87,3 @@ class Registry(Generic[T]):
             self._package = None  # only once all were found: a broken module breaks every look-up, not just the first
         finally:
             self._searching = False
-
-
-# --- Units of gaze. Apart from `gazeveil.geometry`, so that the command line can list them without numpy.
-
-
-class Unit(StrEnum):
-    """What the numbers in x and y are."""
-
-    PIXEL = "px"
-    DEGREE = "deg"
-    FRACTION = "norm"

@@ -102,7 +102,7 @@ def test_a_picture_is_made_to_fill_a_box_and_keeps_its_proportions(
 
 def test_three_readouts_are_shipped_in_less_than_a_megabyte() -> None:
     assert len(readouts()) == 3
-    stored = files("gazeveil.gaze.picture_model").joinpath("readout.npz")
+    stored = files("gazeveil.gaze").joinpath("readout.npz")
     assert len(stored.read_bytes()) < 1_000_000
     for readout in readouts():
         for weights, shift in (*readout.inputs, *readout.layers):

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import GazeveilError
-from gazeveil.gateway.hub.hub import Charge, Hub
+from gazeveil.gateway.hub.budget import LeaseCharge
+from gazeveil.gateway.hub.hub import Hub
 from gazeveil.gateway.policy.settings import AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample, Veiled
 from gazeveil.gateway.veiling import mechanism_of
@@ -114,7 +115,7 @@ class Bench:
         for charge in self.hub.charges():
             self.hub.settled(charge, self.outcome(charge), self.now)
 
-    def outcome(self, charge: Charge) -> Receipt | GazeveilError:
+    def outcome(self, charge: LeaseCharge) -> Receipt | GazeveilError:
         if self.ledger is None:
             raise AssertionError("nothing should be charged")
         try:

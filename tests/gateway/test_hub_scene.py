@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import PrivacyError
-from gazeveil.gateway.hub.hub import SceneReading
-from gazeveil.gateway.policy.scene import LATE_S, SETTLE_S, STALE_S, FollowingPace, RadiusAndWindow
+from gazeveil.gateway.policy.scene import LATE_S, SETTLE_S, STALE_S, FollowingPace, RadiusAndWindow, SceneReading
 from gazeveil.gateway.policy.settings import AppSetting, Policy, SceneSetting
 from gazeveil.gateway.sample import VeiledSample
 from gazeveil.noise import NoiseSource

@@ -21,7 +21,7 @@ from gazeveil import (
 )
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.cli.main import run
-from gazeveil.gateway.protocol import PROTOCOLS, Gate
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, StreamFacts, ViewingPlane
 from gazeveil.gateway.veiling import LiveVeil, mechanism_of
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.gaze.formats.base import FORMATS
@@ -43,11 +43,11 @@ __all__ = [
     "LiuMap",
     "LiveVeil",
     "NoiseSource",
-    "Plane",
     "Recording",
     "Rectangle",
-    "Shown",
+    "StreamFacts",
     "Study",
+    "ViewingPlane",
     "headset",
     "mechanism_of",
     "run",

@@ -32,9 +32,9 @@ from tests.golden.doors import (
     Ledger,
     LiveVeil,
     NoiseSource,
-    Plane,
     Rectangle,
-    Shown,
+    StreamFacts,
+    ViewingPlane,
     headset,
     mechanism_of,
     screen,
@@ -46,7 +46,7 @@ from tests.golden.doors import (
 from tests.golden.scenarios import working_in
 from tests.golden.tape import playing
 
-SCREEN = Plane(screen(1920, 1080, 527, 296, 600))
+SCREEN = ViewingPlane(screen(1920, 1080, 527, 296, 600))
 TOKEN = "t" * 32
 _DESK, _FIELD = space_of(screen(1920, 1080, 527, 296, 600)), space_of(headset(110, 100))
 LIVE: dict[str, tuple[dict[str, Any], Any]] = {
@@ -81,7 +81,7 @@ def _spoken(name: str) -> Copy:
         copy["about"] = _about(protocol)
         if protocol.sink is not None:
             for output in sorted(protocol.outputs):
-                shown = Shown(SCREEN, output=output, areas=("menu",), promise="ε=3 for 0.5 s", blank_pupils=True)
+                shown = StreamFacts(SCREEN, output=output, areas=("menu",), promise="ε=3 for 0.5 s", blank_pupils=True)
                 speak = {"tcp": _over_tcp, "zmq": _over_zmq, "lsl": _over_lsl}[protocol.transport]
                 copy[f"{output} to an app"] = _lines(speak(protocol, shown, output))
         if protocol.listener is not None:
@@ -289,7 +289,7 @@ TRACKERS: dict[str, Callable[[], list[bytes]]] = {
 
 
 def _tracked(protocol: Any, stream: list[bytes]) -> Iterable[str]:
-    source, sink = protocol.source(SCREEN), protocol.sink(Shown(SCREEN))
+    source, sink = protocol.source(SCREEN), protocol.sink(StreamFacts(SCREEN))
     sink.connected(0.0)
     source.connected(0.0)
     yield from _pumped(source, sink, 0.0)

@@ -41,7 +41,7 @@ def merged(new: str, parts: list[Source], plan: Plan) -> str:
     parts = _in_order(parts)
     plain: dict[str, None] = {}
     typing: dict[str, None] = {}
-    sections = []
+    sections: list[str] = []
     for part in parts:
         running, checking = Rewriter(part, plan, new).rewrite(hoisted=True)
         plain |= dict.fromkeys(running)

@@ -51,8 +51,7 @@ class Plan:
         """Return a text whose dotted names and paths are the new ones."""
         text = re.sub(rf"\b(?:{'|'.join(HOMES)})(?:\.\w+)+", lambda found: self._dotted(found[0]), text)
         for old, new in self.packages.items():
-            path = new.replace(".", "/")
-            text = re.sub(rf"\b(src/)?{old.replace('.', '/')}(?=/)", lambda m, p=path: (m[1] or "") + p, text)
+            text = re.sub(rf"\b(src/|){old.replace('.', '/')}(?=/)", rf"\g<1>{new.replace('.', '/')}", text)
         for old, new in self.modules.items():
             if old != new and (path := f"{old.replace('.', '/')}.py") in text:
                 text = text.replace(path, f"{new.replace('.', '/')}.py")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.errors import OptionError
-from gazeveil.registry import Unit
+from gazeveil.geometry import Unit
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, print_table, progress

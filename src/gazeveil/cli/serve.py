@@ -22,7 +22,7 @@ from gazeveil.gateway.telemetry import Log, log_to
 from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
-    from gazeveil.gateway.control.page_view import Undo
+    from gazeveil.gateway.control.recovery import RecoveryProgram
     from gazeveil.gateway.policy.settings import Policy
     from gazeveil.gateway.serve import Gateway
 
@@ -31,9 +31,9 @@ This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze.
 Everything is in a temporary folder, which is removed at the end."""
 
 
-def preview() -> Undo | None:
+def preview() -> RecoveryProgram | None:
     """Return what the control page shows as undone: the gateway knows no attack. None if there is no lab here."""
-    from gazeveil.gateway.control.page_view import Undo
+    from gazeveil.gateway.control.recovery import RecoveryProgram
 
     try:
         live = importlib.import_module("gazeveil.lab.attacks.live_filter")
@@ -41,7 +41,7 @@ def preview() -> Undo | None:
         if str(missing.name).startswith("gazeveil.lab"):
             return None
         raise
-    return Undo(live.__name__, live.filter_for)
+    return RecoveryProgram(live.__name__, live.filter_for)
 
 
 def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:

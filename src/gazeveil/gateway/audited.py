@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The gateway before the auditor: leases (no more leaves than the ledger was charged for) and windows that follow the scene.
+"""The gateway before the auditor.
+
+Leases (no more leaves than the ledger was charged for) and windows that follow the scene.
 
 The hub is that of a running gateway, with clocks that are moved by hand. The claim is the least that the scene may ask
 for, which is what an app is shown and what is paid for. Importing this module enters the subject.
@@ -155,8 +157,8 @@ class FollowingWindows:
         """Return a hub whose quiet start is over, and its outlet."""
         scene = SceneSetting("video", Path("film.mp4"), gaze_dependent=False)
         app = AppSetting(
-            _SCENE_APP, _SCENE_TRACKER, "jsonlines", self.clock, rate_hz=1000.0, edge="leave", unproven=True, follow_scene="small",
-            radius_at_least=self.clock.radius, radius_at_most=self.clock.radius * _RAISED,
+            _SCENE_APP, _SCENE_TRACKER, "jsonlines", self.clock, rate_hz=1000.0, edge="leave", unproven=True,
+            follow_scene="small", radius_at_least=self.clock.radius, radius_at_most=self.clock.radius * _RAISED,
             window_at_least=_WINDOW, window_at_most=_WINDOW,
         )  # fmt: skip
         policy = Policy((TrackerSetting(_SCENE_TRACKER, "simulate", screen(_SIDE, _SIDE), scene=scene),), (app,))

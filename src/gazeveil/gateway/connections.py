@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens what a policy names: outlets for apps and links to trackers, by transport; and changes a tracker's source on request.
+"""Opens what a policy names.
+
+Outlets for apps and links to trackers, by transport; and changes a tracker's source on request.
 
 Every tracker has one source at a time. Which one may be chosen live is in the policy; a restart returns to the
 policy's own.

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""LSL on this machine: which stream is the tracker's, ports that are kept to this machine, and a program that lists streams of gaze.
+"""LSL on this machine.
+
+Which stream is the tracker's, ports that are kept to this machine, and a program that lists streams of gaze.
 
 liblsl has one session a process. A gateway's outlets are in that of the apps; the tracker is looked for in its own, by
 a predicate that names it. docs/decisions/0124-ways-round-the-gateway.md says why this works, and what it is worth.

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is at this machine, for ``gazeveil doctor``: trackers that a gateway could use, and ways in which an app could bypass it.
+"""What is at this machine, for ``gazeveil doctor``.
+
+Trackers that a gateway could use, and ways in which an app could bypass it.
 
 Nothing is opened that a tracker would notice, but for a connection to its port that is closed at once. All of it
 together takes a few seconds at most, and finding nothing is no fault.

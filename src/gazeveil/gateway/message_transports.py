@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Apps and trackers on ZeroMQ and the Lab Streaming Layer: the same as `tcp`, where the transport carries whole messages."""
+"""Apps and trackers on ZeroMQ and the Lab Streaming Layer.
+
+The same as `tcp`, where the transport carries whole messages.
+"""
 
 from __future__ import annotations
 

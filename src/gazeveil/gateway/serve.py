@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A running gateway: opens everything that a policy names, keeps it going, reports its status; and the gateway of the demo.
+"""A running gateway.
+
+Opens everything that a policy names, keeps it going, reports its status; and the gateway of the demo.
 
 Never gaze.
 
@@ -30,7 +32,8 @@ from gazeveil.errors import GazeveilError, InputError, LedgerError, LedgerRolled
 from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.connections import TrackerSources, open_listener, tls_of
 from gazeveil.gateway.control.decisions import Decisions, other_state_folder
-from gazeveil.gateway.control.page_view import PageView, Undo
+from gazeveil.gateway.control.page_view import PageView
+from gazeveil.gateway.control.recovery import RecoveryProgram
 from gazeveil.gateway.control.server import ControlServer, ToyServer
 from gazeveil.gateway.hub.app_stream import AppListener
 from gazeveil.gateway.hub.budget import LeaseCharge
@@ -101,7 +104,7 @@ class Gateway:
         *,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
-        undo: Undo | None = None,
+        undo: RecoveryProgram | None = None,
         demo: bool = False,
     ) -> None:
         """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away.
@@ -430,7 +433,7 @@ async def serve(
     create_ledger: bool = False,
     opened: Callable[[Policy], None] = lambda policy: None,
     linked: Callable[[str], None] = lambda link: None,
-    undo: Undo | None = None,
+    undo: RecoveryProgram | None = None,
 ) -> None:
     """Run a gateway until ``stop``.
 
@@ -481,7 +484,7 @@ def demo_folder() -> Iterator[Path]:
 
 
 async def play_demo(
-    policy: Path, log: Log, stop: asyncio.Event, opened: Callable[[Gateway], None], undo: Undo | None = None
+    policy: Path, log: Log, stop: asyncio.Event, opened: Callable[[Gateway], None], undo: RecoveryProgram | None = None
 ) -> None:
     """Run the demo until ``stop``; ``opened`` is called once it can be used; see `Gateway` for ``undo``."""
     async with Gateway(read_policy(policy), log, create_ledger=True, undo=undo, demo=True) as gateway:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The data of a release: where recordings are found, tables in the one schema, and a corpus bound to the declared study.
+"""The data of a release.
+
+Where recordings are found, tables in the one schema, and a corpus bound to the declared study.
 
 A column that is not there, or of a type that holds no such values, is empty; columns that the schema does not know go.
 

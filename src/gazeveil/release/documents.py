@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of a release: methods with citations, evidence for reviewers, an entry for the public registry of deployments.
+"""The documents of a release.
+
+Methods with citations, evidence for reviewers, an entry for the public registry of deployments.
 
 At the top stands what is guaranteed, below it what makes that true, at the base who can read the raw data. A question
 without an answer is shown as such: in red, in bold, and in words.
@@ -167,8 +169,8 @@ def account_in_words(release: Release) -> str:
     if release.total is None:
         return f"The release was charged to {named}."
     return (
-        f"The release was charged to {named}; all its releases up to this one together satisfy {formal_guarantee(release.total)} "
-        f"for {release.total.unit.in_words()} ({release.total.neighbours})."
+        f"The release was charged to {named}; all its releases up to this one together satisfy "
+        f"{formal_guarantee(release.total)} for {release.total.unit.in_words()} ({release.total.neighbours})."
     )
 
 
@@ -481,8 +483,9 @@ def _relation(guarantee: Guarantee) -> str:
     head = "" if guarantee.head_radius is None else f" (the head: {exact_number(guarantee.head_radius)} deg)"
     return (
         f"{adjacent} Input metric: two gaze streams are at distance 1 if they have the same time stamps, the same "
-        f"missing samples, and differ only within one closed window of {exact_number(guarantee.window)} s, there by at most "
-        f"{exact_number(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. Bound on the input distance: 1. "
+        f"missing samples, and differ only within one closed window of {exact_number(guarantee.window)} s, there by "
+        f"at most {exact_number(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. "
+        "Bound on the input distance: 1. "
         "Output measure: max divergence. Bound on the output distance: epsilon."
     )
 

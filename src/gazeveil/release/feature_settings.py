@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a release of feature series needs beside recordings: settings and lengths from declared facts, and a learnt public design.
+"""What a release of feature series needs beside recordings.
+
+Settings and lengths from declared facts, and a learnt public design.
 
 Data come as a corpus, from which features are extracted after the charge, or as a table that `gazeveil features
 extract` made. A table's label says how it was made. Where a study is declared, only a table that was extracted with

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What several products share: sums over participants, one stimulus, checks of δ, and the usual screen where none is declared.
+"""What several products share.
+
+Sums over participants, one stimulus, checks of δ, and the usual screen where none is declared.
 
 What is declared is used where it is enough. The assumption is a constant (`gazeveil.gaze.conventions`); it is stated
 among the public facts of a release, and no recording is looked at.

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The one record of a release: a folder with ``release.json``, value, pictures and documents; and its signature (Ed25519).
+"""The one record of a release.
+
+A folder with ``release.json``, value, pictures and documents; and its signature (Ed25519).
 
 ``release.json`` holds format, version, id, date, software, guarantee, public facts, recipe, receipt and the SHA-256 of
 every other file, and last a digest of itself without that field. Its version is raised when its meaning changes;

@@ -65,7 +65,8 @@ def formal_guarantee(guarantee: Guarantee) -> str:
     if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and not guarantee.delta):
         return f"ε-differential privacy with ε = {exact_number(guarantee.epsilon)}"
     if isinstance(guarantee, ApproxDP):
-        return f"(ε, δ)-differential privacy with ε = {exact_number(guarantee.epsilon)} and δ = {exact_number(guarantee.delta)}"
+        epsilon, delta = exact_number(guarantee.epsilon), exact_number(guarantee.delta)
+        return f"(ε, δ)-differential privacy with ε = {epsilon} and δ = {delta}"
     if isinstance(guarantee, ZeroConcentratedDP):
         return f"ρ-zero-concentrated differential privacy with ρ = {exact_number(guarantee.rho)}"
     return f"no proven guarantee ({guarantee.reason if isinstance(guarantee, Unproven) else guarantee.kind})"

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies a release: is its folder whole and unchanged, does its record agree with itself, and was it charged as it says?
+"""Verifies a release.
+
+Is its folder whole and unchanged, does its record agree with itself, and was it charged as it says?
 
 Without a ledger the folder alone is checked; with one, that it was charged, and that the ledger is no old copy. A
 record that was made anew by someone else can be whole too: a signature checked with a key that you know, or a

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of maps, scanpaths and traces as PNG bytes, and the HTML report that holds them. Matplotlib is imported on use."""
+"""Pictures of maps, scanpaths and traces as PNG bytes, and the HTML report that holds them.
+
+Matplotlib is imported on use.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 import typer
 
 from gazeveil.errors import FileFormatError, InputError, OptionError, closest, why
-from gazeveil.registry import Unit
+from gazeveil.geometry import Unit
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import Progress
 

@@ -20,8 +20,8 @@ from gazeveil import Eye, Recording, headset, read, screen
 from gazeveil.cli.main import run
 from gazeveil.errors import GazeveilError, InputError
 from gazeveil.gaze.corpus import chunk_of
+from gazeveil.gaze.fileio.bids import validate
 from gazeveil.gaze.formats.base import FORMATS, LOSABLE, Chunk, ReadOptions, WritableFormat, writer_of
-from gazeveil.gaze.formats.bids import validate
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.schema import VeilNote
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError
+from gazeveil.geometry import Unit
 from gazeveil.lab.datasets import EDVAM_FILE, edvam
-from gazeveil.registry import Unit
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / EDVAM_FILE
 

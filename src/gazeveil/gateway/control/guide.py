@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first-run guide: what can be chosen, and a policy file made from the answers and read before anyone receives it."""
+"""The first-run guide.
+
+What can be chosen, and a policy file made from the answers and read before anyone receives it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP below the routes: the server, the check of host, origin and token, keys and sessions of the page, and its static files.
+"""HTTP below the routes.
+
+The server, the check of host, origin and token, keys and sessions of the page, and its static files.
 
 A session is signed with the policy's token, so it is still good after a restart, and none is good any more once the
 token is another. What is kept of a key is its digest.

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 
 def answer(words: str) -> dict[str, Any]:
+    """Return the description of an answer, and of the refusals that go with it."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Status"}}}
     refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     return {
@@ -41,11 +42,13 @@ def post(
 
 
 def body(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a request's body with these fields and no others."""
     schema = {"type": "object", "additionalProperties": False, "properties": properties}
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def named(what: str) -> list[dict[str, Any]]:
+    """Return the description of a name in an address."""
     return [{"name": "name", "in": "path", "required": True, "schema": {"type": "string"}, "description": what}]
 
 

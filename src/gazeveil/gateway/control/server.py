@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The control API of a running gateway, on loopback or encrypted, with a token; and the servers of the page and of the toy apps.
+"""The control API of a running gateway, on loopback or encrypted, with a token.
+
+And the servers of the page and of the toy apps.
 
 `OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On loopback
 its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the

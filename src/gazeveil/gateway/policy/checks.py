@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a policy fit together: names, ports, what protocols carry, head and eyes beside gaze, guarantees and budgets."""
+"""How the parts of a policy fit together.
+
+Names, ports, what protocols carry, head and eyes beside gaze, guarantees and budgets.
+"""
 
 from __future__ import annotations
 

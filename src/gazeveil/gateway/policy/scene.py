@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Radius and window that follow the scene: what a policy says about it, its checks, and what each reading of a scene asks for.
+"""Radius and window that follow the scene.
+
+What a policy says about it, its checks, and what each reading of a scene asks for.
 
 A reading never passes the policy's `radius_at_least` and `window_at_least`. One that an app pushed, or that depends on
 where a participant looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered
@@ -271,6 +273,7 @@ def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) ->
 
 
 def steps_between(steps: tuple[Fraction, ...], least: Fraction, most: Fraction, own: Fraction) -> list[Fraction]:
+    """Return the steps from the least to the most, the policy's own value among them."""
     return sorted({least, most, own, *(step for step in steps if least <= step <= most)})
 
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A policy as plain values: trackers, apps, scenes, budgets, the control API; and tokens from files that only their owner may read.
+"""A policy as plain values.
+
+Trackers, apps, scenes, budgets, the control API; and tokens from files that only their owner may read.
 
 `read_policy` reads a TOML file and checks everything that can be checked before a single socket is opened; whatever is
 wrong is reported with its line. A policy is a value: two that are equal mean the same.

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What sinks share: they take the one output their policy grants, report how far clocks differ, and whether veiled points rest.
+"""What sinks share.
+
+They take the one output their policy grants, report how far clocks differ, and whether veiled points rest.
 
 So an app that may have only names of areas gets no points by mistake.
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The phone of Pupil Labs' Neon and Invisible: its status, its gaze over RTSP as a source, and the phone as an app may see it.
+"""The phone of Pupil Labs' Neon and Invisible.
+
+Its status, its gaze over RTSP as a source, and the phone as an app may see it.
 
 What is reported is made of the policy and of constants alone: no phone, no serial number and no battery stands behind
 it. There is no scene camera in it, so no client waits for one.

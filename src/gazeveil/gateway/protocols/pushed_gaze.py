@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze that a program pushes to the gateway, whatever carries its texts: token, samples, limits, and refusals with a reason.
+"""Gaze that a program pushes to the gateway, whatever carries its texts.
+
+Token, samples, limits, and refusals with a reason.
 
 What is not where the policy says, or not what it says, is refused, with the names of the policy and never with what
 came.

@@ -373,10 +373,10 @@ def _plain_numbers(line: bytes, fields: Sequence[bytes]) -> list[float | None] |
 
 def _careful_numbers(fields: Sequence[bytes], names: Sequence[str]) -> list[float | None] | Unfit:
     values: list[float | None] = []
-    for name, field in zip(names, fields, strict=False):
-        value = parse_number(field)
+    for name, text in zip(names, fields, strict=False):
+        value = parse_number(text)
         if value is None:
-            return Unfit(name, "a number or a dot", shown(field))
+            return Unfit(name, "a number or a dot", shown(text))
         values.append(None if math.isnan(value) else value)
     return values
 

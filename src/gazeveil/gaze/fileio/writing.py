@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write recordings as text files that other programs read: one walk over the chunks, and what a file cannot hold is reported.
+"""Write recordings as text files that other programs read.
+
+One walk over the chunks, and what a file cannot hold is reported.
 
 A format says in a `TextFile` how its files look. What its files have no place for is counted in `Losses`, or refused
 where two recordings would become one. Nothing is put in place before all is written.

@@ -158,7 +158,7 @@ def _name(path: Path) -> str:
 def _packaged() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in sorted(_PACKAGE.rglob("*")):
-        if path.suffix in _DATA and not path.is_relative_to(_PACKAGE / "experiments" / "grid"):
+        if path.suffix in _DATA and not path.is_relative_to(_PACKAGE / "lab" / "grid"):
             found.setdefault(path.name, []).append(path)
     return found
 

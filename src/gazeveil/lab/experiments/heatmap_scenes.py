@@ -32,11 +32,10 @@ from gazeveil.arrays import BoolArray, FloatArray, Tell, silent
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.conventions import assumed_fields, assumption, with_usual_screen
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.geometry import Geometry, screen
+from gazeveil.geometry import Geometry, Unit, screen
 from gazeveil.lab.datasets import edvam, osie_fixations, vr_recordings
 from gazeveil.lab.datasets import eyetribe as eyetribe_runs
 from gazeveil.lab.training.picture_sets import fixations_of, listed_in
-from gazeveil.registry import Unit
 from gazeveil.release.map_files import read_pixels
 from gazeveil.simulate.population import Purpose, generator
 from gazeveil.simulate.study import SimulatedStudy

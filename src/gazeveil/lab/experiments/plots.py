@@ -13,8 +13,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, look, png
 from gazeveil.lab.experiments import attributes, baselines_compared
-from gazeveil.lab.experiments.dataset_attacks import FoundMembership as FoundMembership
-from gazeveil.lab.experiments.dataset_attacks import Recovered, allowed_curve
+from gazeveil.lab.experiments.dataset_attacks import FoundMembership, Recovered, allowed_curve
 from gazeveil.lab.experiments.feature_usefulness import FLOOR, Cell
 from gazeveil.lab.experiments.scanpath_privacy import Measured
 from gazeveil.lab.experiments.stream_errors import Point

@@ -175,7 +175,7 @@ def _one_thread_each() -> Iterator[None]:
 
 PARTS: Final = (
     Part(wilson_claims.measure_table_3, wilson_claims.PAPER, {"wilson-table-3": "Table 3: attacks on mechanisms"}),
-    Part(wilson_claims.measure_figure_2, wilson_claims.PAPER, {"wilson-2": "Figure 2: accuracy and hits over strength"}),
+    Part(wilson_claims.measure_figure_2, wilson_claims.PAPER, {"wilson-2": "Figure 2: accuracy and hits, by strength"}),
     Part(bozkir_claims.measure, bozkir_claims.PAPER, {
         "bozkir-1": "Figure 1: correlation over time", "bozkir-2": "Figure 2: utility over ε",
         "bozkir-3": "Figure 3: classes, with vote", "bozkir-4": "Figure 4: classes, without vote",
@@ -186,10 +186,14 @@ PARTS: Final = (
     Part(kaleido_attack_claims.measure_scanpaths, kaleido_attack_claims.PAPER, {
         "kaleido-10": "Figure 10: similarity of scanpaths", "kaleido-11": "Figure 11: outliers",
     }),
-    Part(kaleido_attack_claims.measure_traits, kaleido_attack_claims.PAPER, {"kaleido-12": "Figure 12: identity and traits"}),
+    Part(kaleido_attack_claims.measure_traits, kaleido_attack_claims.PAPER, {
+        "kaleido-12": "Figure 12: identity and traits",
+    }),
     Part(kaleido_claims.measure_head_and_eyes, kaleido_claims.PAPER, {"kaleido-14": "Figure 14: head and eye"}),
     Part(wilson_claims.measure_table_2, wilson_claims.PAPER, {"wilson-table-2": "Table 2: identification by length"}),
-    Part(liu_claims.measure, liu_claims.PAPER, {"liu-2": "Figure 2: noise of gaze maps", "liu-3": "Figure 3: quality over ε"}),
+    Part(liu_claims.measure, liu_claims.PAPER, {
+        "liu-2": "Figure 2: noise of gaze maps", "liu-3": "Figure 3: quality over ε",
+    }),
     Part(wilson_claims.measure_table_5, wilson_claims.PAPER, {"wilson-table-5": "Table 5: cost"}),
     Part(kaleido_claims.measure_costs, kaleido_claims.PAPER, {"kaleido-9": "Figure 9: cost"}),
     Part(kaleido_claims.measure_table_1, kaleido_claims.PAPER, {"kaleido-table-1": "Table 1: data sets"}),

@@ -95,7 +95,7 @@ class Pair:
 
 StreamMetric = Callable[[Pair], float]
 
-METRICS: Registry[StreamMetric] = Registry("stream metric", package="gazeveil.lab.utility.streams")
+METRICS: Registry[StreamMetric] = Registry("stream metric")
 """What can be measured on a pair, by name: ``METRICS["rmse_px"](pair)``."""
 
 

@@ -43,7 +43,7 @@ from gazeveil.lab.attacks.ekyt.files import Fold, Model
 from gazeveil.lab.attacks.ekyt.windows import Floats, completed, usable, windows
 
 try:
-    import torch
+    import torch as torch  # noqa: PLC0414  (who needs torch here takes it from this module)
 except ImportError as missing:
     raise MissingExtra("torch", "attacks", "the EKYT network") from missing
 
