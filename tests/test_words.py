@@ -51,16 +51,16 @@ NOT_OF_STREAMS = ("aggregate", "lab/attacks", "lab/experiments", "features", "la
 
 EXCEPT = {
     "gateway": {"peer": "the other end of a connection", "knob": "a key of policies that are in use"},
-    "gateway/guide.py": {"person": "a key of policies that are in use"},
-    "lab/experiments/demo/veils.py": {"a veil": "explained there"},
-    "lab/experiments/advising/measured.py": {"no veil": "a value of tables that are in use"},
+    "gateway/control/guide.py": {"person": "a key of policies that are in use"},
+    "lab/demo.py": {"a veil": "explained there"},
+    "lab/advice/measurements.py": {"no veil": "a value of tables that are in use"},
     "cli/policy.py": {"knob": "a key of policies that are in use", "person": "a key of policies that are in use"},
     "lab/commands/experiment.py": {"peers": "the name of a command"},
     "lab/userstudy/proposal.py": {"knob": "a key of policies that are in use", "person": "a key of policies"},
     "lab/userstudy/forms.py": {"people": "a questionnaire's published wording", "person": "the same"},
     "privacy/ledger": {"person": "a column of databases that are in use"},
     "engines/spark_stream.py": {"person": "a column of streams"},
-    "privacy/participants.py": {"people": "the everyday word, for those who took part", "person": "German"},
+    "privacy/participant_statement.py": {"people": "the everyday word, for those who took part", "person": "German"},
     "gateway/protocols/neon.py": {"people": "bystanders"},
 }
 """Where a word is written all the same, and why."""

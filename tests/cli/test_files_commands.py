@@ -221,15 +221,15 @@ def test_the_program_runs_as_a_program() -> None:
 _STOPPED_HALF_WAY = """
 import os, signal
 from gazeveil.cli import main
-from gazeveil.gaze import corpus_writer
+from gazeveil.gaze import corpus
 
-take = corpus_writer.CorpusWriter.add
+take = corpus.CorpusWriter.add
 
 def add_and_be_stopped(writer, chunk):
     take(writer, chunk)
     os.kill(os.getpid(), signal.SIGTERM)
 
-corpus_writer.CorpusWriter.add = add_and_be_stopped
+corpus.CorpusWriter.add = add_and_be_stopped
 main.main()
 """
 

@@ -171,13 +171,13 @@ RULES = {one.title: one.code.replace('"gazeveil"', '"root"') for one in blocks(H
 
 APPS_AND_GATEWAY = """
 import socket, sys
-from gazeveil.gateway.machine_checks import ways_round
+from gazeveil.gateway.machine_checks import tried_bypasses
 from gazeveil.gateway.policy.settings import read_policy
 policy = read_policy(sys.argv[1])
 with socket.socket() as tracker:
     tracker.bind(("127.0.0.1", 4242))
     tracker.listen()
-    print([ways_round(policy, user)[0].is_open for user in ("nobody", "root")])
+    print([tried_bypasses(policy, user)[0].is_open for user in ("nobody", "root")])
 """
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Mapping
@@ -214,5 +215,7 @@ def wrapped(text: str) -> str:
 
 
 def _goes_on(line: str, indent: str) -> bool:
-    """Return whether a line belongs to the paragraph of the line before it."""
-    return bool(line.strip()) and line.startswith(indent) and line[len(indent)] not in ' -*"`'
+    """Return whether a line belongs to the paragraph of the line before it, and is no entry of a list."""
+    if not line.strip() or not line.startswith(indent) or line[len(indent)] in ' -*"`':
+        return False
+    return re.match(r" *\**\w+(?: \([^)]*\))?: ", line) is None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms from what a person writes: the papers' settings by name, ``key=value`` pairs, or a file.
+"""Mechanisms from what a user writes: the papers' settings by name, ``key=value`` pairs, or a file.
 
 ``lphu``, ``mpmu`` and ``hplu`` are Kaleido's (low, medium, high privacy; erratum K11), with our ``clock`` instead of
 its algorithm. The paper takes the radius from the scene. Without a scene ours is public: 60 and 300 px on a screen

@@ -284,7 +284,7 @@ def without_pause(self: Any, t: float, changed: HeldTicks) -> None:
 @pytest.mark.parametrize(
     ("name", "entry", "mutant"),
     [
-        ("clock-turned", "gazeveil.samples.stream.with_promise", forgetting),
+        ("clock-turned", "gazeveil.samples.stream.with_rule", forgetting),
         ("held-ticks-turned", "gazeveil.samples.mechanisms.held_ticks._Ticking._change", without_pause),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_scene_whose_changes_are_forgotten_lets_outputs_tell_more_than_is_clai
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert max(told(build("gateway-scene", {"epsilon": "30"}))) <= 30 * (1 + 1e-9)
-    monkeypatch.setattr("gazeveil.samples.stream.with_promise", forgetting)
+    monkeypatch.setattr("gazeveil.samples.stream.with_rule", forgetting)
     assert min(told(build("gateway-scene", {"epsilon": "30"}))) > 38  # whether the radius is raised or lowered
 
 

@@ -290,9 +290,9 @@ class NoisyMap(ABC):
         observers: How many participants there are, n; public, because neighbours replace one.
         cells: How many cells the map has, r.
         epsilon: The ε of the guarantee.
-        cap: The most that one observer adds to a cell, m; public (see `gazeveil.aggregate.liu.mechanism` for choosing
-        it). samples: The most samples that one observer adds in all, T: whatever comes later is not counted. None for
-        all. grid: The cells themselves; needed to release a map, not to tell how much noise it would get.
+        cap: The most that one observer adds to a cell, m; public (`optimal_cap` chooses one).
+        samples: The most samples that one observer adds in all, T: whatever comes later is not counted. None for all.
+        grid: The cells themselves; needed to release a map, not to tell how much noise it would get.
     """
 
     observers: int

@@ -4,7 +4,7 @@
 
 What a participant sees as "undone".
 
-As a program it answers one question after the other, as `gazeveil.gateway.control.page_view.Undo` says: veiled points
+As a program it answers one question after the other, as `gazeveil.gateway.control.recovery.RecoveryProgram` says: veiled points
 of the last seconds and the mechanism's public parameters in, a guess of the gaze before the mechanism out. It never
 gets anything else. The filters are those that `mirrored` tries first (docs/reference/attacks.md has what they recover);
 none of them needs the beginning of a stream, and none learns from raw gaze.
