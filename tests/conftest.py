@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lanes import slow
+
 _UNIX = re.compile(r"\b(fcntl|resource|pwd|os\.(fork|mkfifo|nice|geteuid|getuid)|SIG(HUP|KILL|STOP))\b|/proc/|/dev/")
 """What tests speak of that are about Unix: Windows leaves their files out."""
 
@@ -62,6 +64,13 @@ that compute. Otherwise they would come last, as they have few tests, and the pr
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here, long = Path(__file__).parent, slow()
+    for item in items:
+        file = item.path.relative_to(here).as_posix() if item.path.is_relative_to(here) else ""
+        if file.startswith("lab/"):
+            item.add_marker(pytest.mark.lab)
+        if getattr(item, "originalname", item.name) in long.get(file, ()):
+            item.add_marker(pytest.mark.slow)
     place = {Path(__file__).parent / name: at for at, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path, len(LONG)))
 

@@ -19,6 +19,7 @@ import pytest
 
 import gazeveil
 from gazeveil import Corpus, PrivateHeatmap, Recording, Study
+from tests.lanes import slow
 from tools.count_code import SMALL, SOURCE, Size, modules, packages
 
 ROOT = SOURCE.parents[1]
@@ -137,6 +138,12 @@ def test_the_house_does_not_grow(what: str) -> None:
 
 def test_documents_do_not_ask_the_product_more_often(calls_back: int) -> None:
     assert calls_back <= AT_MOST["calls back from documents into earlier phases"]
+
+
+def test_tests_that_are_called_slow_are_there() -> None:
+    for file, names in slow().items():
+        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        assert set(names) <= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, file
 
 
 def test_a_module_is_one_subject() -> None:

@@ -4,10 +4,10 @@
 
 What a participant sees as "undone".
 
-As a program it answers one question after the other, as `gazeveil.gateway.control.recovery.RecoveryProgram` says: veiled points
-of the last seconds and the mechanism's public parameters in, a guess of the gaze before the mechanism out. It never
-gets anything else. The filters are those that `mirrored` tries first (docs/reference/attacks.md has what they recover);
-none of them needs the beginning of a stream, and none learns from raw gaze.
+As a program it answers one question after the other, as `gazeveil.gateway.control.recovery.RecoveryProgram` says:
+veiled points of the last seconds and the mechanism's public parameters in, a guess of the gaze before the mechanism
+out. It never gets anything else. The filters are those that `mirrored` tries first (docs/reference/attacks.md has what
+they recover); none of them needs the beginning of a stream, and none learns from raw gaze.
 """
 
 from __future__ import annotations
