@@ -41,11 +41,11 @@ def names() -> dict[str, list[str]]:
     from gazeveil.gateway.protocol import PROTOCOLS
     from gazeveil.gaze.events import DETECTORS
     from gazeveil.gaze.formats.base import FORMATS, WritableFormat
+    from gazeveil.geometry import Unit
     from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
     from gazeveil.lab.commands._usefulness import PRODUCTS
     from gazeveil.lab.experiments.dataset_attacks import TARGETS
     from gazeveil.lab.experiments.heatmap_scenes import Split
-    from gazeveil.geometry import Unit
     from gazeveil.release.products.recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES
@@ -102,8 +102,8 @@ def settings() -> dict[str, list[Setting]]:
         "heatmap": [PrivateHeatmap],
         "heatmaps": [PrivateHeatmaps],
         "movie": [HeatmapMovie],
-        "aoi": [AoiStatistics, *(STATISTICS[name] for name in STATISTICS.names())],
-        "features": [SeriesMechanism, *SERIES_MECHANISMS, ParticipantRelease],
+        "aoi": [AoiStatistics, *STATISTICS.values()],
+        "features": [SeriesMechanism, *SERIES_MECHANISMS.values(), ParticipantRelease],
         "veil": [VeiledRecordings, StreamMechanism],
     }
     return {

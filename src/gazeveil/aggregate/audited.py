@@ -579,7 +579,7 @@ def aoi_visit_order(epsilon: float = 1.0, delta: float = 1e-5, length: int = 3, 
 @auditable("aoi-together")
 def aoi_together(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
     """All statistics of areas of interest under one budget; δ = 0 for the pure guarantee."""
-    return _aoi_subject(tuple(make() for make in STATISTICS), epsilon, delta)
+    return _aoi_subject(tuple(make() for make in STATISTICS.values()), epsilon, delta)
 
 
 @auditable("aoi-comparison")

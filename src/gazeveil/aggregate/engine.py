@@ -27,7 +27,7 @@ from gazeveil.gaze.corpus import Answer, Corpus, MapsRecordings, Part
 from gazeveil.gaze.recording import Recording
 from gazeveil.gaze.schema import guarded
 from gazeveil.geometry import Geometry
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 Columns = Mapping[str, NDArray[Any]]
 """One observer's rows, column by column, in the corpus's order: numpy arrays, text columns as objects."""
@@ -96,8 +96,10 @@ class Engine(MapsRecordings, Protocol):
 
 EngineMaker = Callable[[str], Engine]
 
-ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
-"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only names the contract."""
+ENGINES: Names[EngineMaker] = Names(
+    "engine", {"local": "gazeveil.engines.local:local", "spark": "gazeveil.engines.spark:SparkEngine"}
+)
+"""Engines by scheme. They lie above this package, which only states the contract."""
 
 
 # --- What all engines share: how sums are added up, and what is checked before and after.

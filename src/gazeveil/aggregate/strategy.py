@@ -34,7 +34,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 
 class NoisySum(ABC):
@@ -144,7 +144,10 @@ class Strategy(NoisySum):
         """Return the strategy and its parameters as plain values."""
 
 
-STRATEGIES: Registry[type[Strategy]] = Registry("heatmap strategy", package="gazeveil.aggregate.strategies")
+STRATEGIES: Names[type[Strategy]] = Names(
+    "heatmap strategy",
+    {"bumps": "gazeveil.aggregate.strategies.bumps:Bumps", "modes": "gazeveil.aggregate.strategies.modes:Modes"},
+)
 """Strategies by name; each is made as ``STRATEGIES[name](task)``."""
 
 

@@ -42,7 +42,6 @@ from numpy.typing import NDArray
 
 import gazeveil
 from gazeveil.aggregate.engine import (
-    ENGINES,
     Kernel,
     Summed,
     add_exactly,
@@ -482,9 +481,6 @@ class SparkEngine:
     def close(self) -> None:
         """Stop Spark in this process."""
         context_at(self.master).stop()
-
-
-ENGINES.register("spark")(SparkEngine)
 
 
 def _plan(part: Part) -> bytes:

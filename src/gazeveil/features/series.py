@@ -194,9 +194,7 @@ class SeriesMechanism(ABC):
         }
 
 
-SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry(
-    "feature mechanism", package="gazeveil.features.mechanisms"
-)
+SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry("feature mechanism", "gazeveil.features.mechanisms")
 """Mechanisms for a participant's own series, by name."""
 
 

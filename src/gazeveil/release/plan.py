@@ -312,7 +312,7 @@ def new_id() -> str:
 
 
 Prepare = Callable[..., Measurement]
-PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
+PRODUCTS: Registry[Prepare] = Registry("product", "gazeveil.release.products")
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
 
 

@@ -337,11 +337,11 @@ def test_the_leaderboards_in_the_docs_are_those_of_the_packaged_grid() -> None:
 
 def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers_and_no_others() -> None:
     for use in USES.names():
-        roles = {family.role for family in FAMILIES if use in family.uses}
+        roles = {family.role for family in FAMILIES.values() if use in family.uses}
         assert roles == {"attack", "utility"}, use
         for source in USES[use].sources:
             assert callable(source.load)
-    for family in FAMILIES:
+    for family in FAMILIES.values():
         for name in family.names():
             found = family.find(name, {})
             assert found is not None, name

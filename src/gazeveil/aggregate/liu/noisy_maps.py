@@ -51,7 +51,7 @@ from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice,
 from gazeveil.noise.lattice import LARGEST
 from gazeveil.privacy.calibration import gaussian_sigma, laplace_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 HUGE_EPSILON = 10
 WEAK_DELTA = Fraction(1, 100_000)
@@ -403,11 +403,6 @@ class NoisyMap(ABC):
         """Return lattice values plus noise."""
 
 
-NOISES: Registry[type[NoisyMap]] = Registry("noise of a gaze map")
-"""Which noise a map can get."""
-
-
-@NOISES.register("gaussian")
 @dataclass(frozen=True, slots=True)
 class GaussianMap(NoisyMap):
     """Gaussian noise at the σ of the analytic Gaussian mechanism: (ε, δ), proven.
@@ -466,7 +461,6 @@ class GaussianMap(NoisyMap):
         return add_gaussian(noise, steps, self._spread, step)
 
 
-@NOISES.register("laplace")
 @dataclass(frozen=True, slots=True)
 class LaplaceMap(NoisyMap):
     """Laplace noise of scale Δ₁/ε: pure ε, proven. Δ₁ is mr counts, and at most 2T where T is enforced."""
@@ -500,6 +494,10 @@ class LaplaceMap(NoisyMap):
 
     def _noised(self, steps: IntArray, step: float, noise: NoiseSource) -> IntArray:
         return add_laplace(noise, steps, self._spread, step)
+
+
+NOISES: Names[type[NoisyMap]] = Names("noise of a gaze map", {"gaussian": GaussianMap, "laplace": LaplaceMap})
+"""Which noise a map can get."""
 
 
 def euclidean_sensitivity(cells: int, cap: int, samples: int | None = None) -> Fraction:

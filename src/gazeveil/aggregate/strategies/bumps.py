@@ -28,7 +28,7 @@ from gazeveil.aggregate.map_prior import (
 )
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
 from gazeveil.aggregate.saliency import SPECTRAL
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.aggregate.strategy import Estimate, Task
 from gazeveil.aggregate.strategy_parts import BOUND, Decodes, check_size, estimate, plane_of
 from gazeveil.arrays import FloatArray, IntArray, one_thread
 
@@ -60,7 +60,6 @@ class BumpMap(ManyOnGrid):
         add_products(self.grid, self.across, self.down, BOUND, rows, starts, total)
 
 
-@STRATEGIES.register("bumps")
 @dataclass(frozen=True, slots=True)
 class Bumps(strategy_parts.Normalised):
     """Release what overlapping bumps see of gaze and infer the map from it.

@@ -24,7 +24,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_features import CLIP, GAIN, ball, expected
 from gazeveil.aggregate.map_prior import PLAIN_KINDS, Plane, directions, mean_of, models_of, plain_projection
 from gazeveil.aggregate.maps import ManyOnGrid, add_features
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
+from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.aggregate.strategy_parts import (
     BOUND,
     ball_sensitivity,
@@ -65,7 +65,6 @@ class ModeMap(ManyOnGrid):
         add_features(self.grid, self.modes, self.origin, BOUND, rows, starts, total)
 
 
-@STRATEGIES.register("modes")
 @dataclass(frozen=True, slots=True)
 class Modes(Strategy):
     """Release few coordinates of gaze along the modes that tell most and infer the map from them.

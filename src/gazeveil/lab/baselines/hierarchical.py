@@ -76,7 +76,7 @@ class LevelMaps(OnGrid):
         return np.concatenate(levels[::-1])
 
 
-@STRATEGIES.register("hierarchical", listed=False)
+@STRATEGIES.add_unlisted("hierarchical")
 @dataclass(frozen=True, slots=True)
 class Hierarchical(strategy_parts.Normalised):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.

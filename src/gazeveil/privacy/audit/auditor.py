@@ -381,7 +381,6 @@ _MOST_CHOSEN_ON = 400_000
 _FOR_EACH_PAIR = 25_000
 """How many runs each pair is learned from and chosen on at least, where several pairs share the most."""
 _MOST_NUMBERS = 8_000_000
-_SIMPLEST_FIRST = ("threshold", "likelihood-ratio", "histogram", "order", "classifier", "bit-pattern")
 
 
 def audit(
@@ -421,7 +420,7 @@ def audit(
         raise OptionError(f"there must be at least one worker, not {workers!r}")
     if subject.exact is not None and method != "sampling":
         return _computed(subject.claim, subject.exact)
-    names = families or sorted(FAMILIES.names(), key=lambda name: (*_SIMPLEST_FIRST, name).index(name))
+    names = families or FAMILIES
     with Laboratory(subject, seed=seed, workers=workers, tell=tell) as laboratory:
         return _Audit(subject, laboratory, trials, confidence, tuple(names)).run()
 

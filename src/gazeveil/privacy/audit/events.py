@@ -3,10 +3,9 @@
 """Events that tell two inputs apart: what an event is, and the families that the auditor tries.
 
 A family of events looks at outputs of both inputs and suggests *scores*, numbers that tell the two apart. Thresholds
-are chosen afterwards, on outputs that the family did not see (`gazeveil.privacy.audit.auditor`). A new family is one
-new file in this package::
+are chosen afterwards, on outputs that the family did not see (`gazeveil.privacy.audit.auditor`). A new family is a
+function here and a row of `FAMILIES`::
 
-    @family("acme")
     def acme(sample: Sample) -> Iterator[Score]:
         yield AcmeScore(...)
 
@@ -38,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.arrays import FloatArray, IntArray
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 Outputs = NDArray[Any]
 """One row a trial, float64 or int64."""
@@ -98,15 +97,6 @@ class Sample:
 
 
 Family = Callable[[Sample], Iterable[Score]]
-
-FAMILIES: Registry[Family] = Registry("event family", package="gazeveil.privacy.audit.events")
-"""Families of events by name."""
-
-
-def family(name: str) -> Callable[[Family], Family]:
-    """Return a decorator that enters a family of events."""
-    return FAMILIES.register(name)
-
 
 # --- Ways of looking at an output through one number: a coordinate, a direction, a distance.
 
@@ -214,7 +204,6 @@ def finite(outputs: Outputs) -> FloatArray:
 # --- Likelihood-ratio events, where the densities are known: no event tells two inputs apart better (Neyman, Pearson).
 
 
-@family("likelihood-ratio")
 def likelihood_ratio(sample: Sample) -> Iterator[Score]:
     """Suggest the known logarithm of the ratio of densities, if there is one."""
     if sample.log_ratio is not None:
@@ -236,7 +225,6 @@ class KnownLogRatio:
 # --- Threshold events: half-lines along a coordinate, a direction or a distance.
 
 
-@family("threshold")
 def thresholds(sample: Sample) -> Iterable[Score]:
     """Suggest each view as a score: where it is cut is chosen later."""
     return all_views(sample)
@@ -251,7 +239,6 @@ _MOST_SPECIAL = 2048
 _SPECIAL_SHARE = 1e-4
 
 
-@family("histogram")
 def histograms(sample: Sample) -> Iterator[Score]:
     """Suggest the logarithm of the ratio of the two histograms, of each view and of the two joint ones."""
     for view in all_views(sample):
@@ -337,7 +324,6 @@ def _places(axes: tuple[Bins, ...], outputs: Outputs) -> IntArray:
 _NUMBERS = 5
 
 
-@family("order")
 def orders(sample: Sample) -> Iterator[Score]:
     """Suggest the log ratio of how often the first few numbers come in this order."""
     if sample.width > 1:
@@ -438,7 +424,6 @@ _MOST_MULTIPLIED = 12
 _FAR = 8.0
 
 
-@family("classifier")
 def classifiers(sample: Sample) -> Iterator[Score]:
     """Suggest the score of a logistic regression on the numbers, and one on their order."""
     yield learn(Quadratic.fit(sample), sample, "the score of a classifier")
@@ -518,7 +503,6 @@ _EXPONENT_BIAS = 1075
 """The lowest bit of a float with exponent field e weighs 2^(e - 1075)."""
 
 
-@family("bit-pattern")
 def bit_patterns(sample: Sample) -> Iterator[Score]:
     """Suggest a classifier on the bits and a histogram of the finest digit, for a few numbers of the output."""
     for index in coordinates(sample, _MOST_COORDINATES):
@@ -567,3 +551,17 @@ class FinestDigit:
 
 def _words(outputs: Outputs, index: int) -> NDArray[np.uint64]:
     return np.ascontiguousarray(outputs[:, index]).view(np.uint64)
+
+
+FAMILIES: Names[Family] = Names(
+    "event family",
+    {
+        "threshold": thresholds,
+        "likelihood-ratio": likelihood_ratio,
+        "histogram": histograms,
+        "order": orders,
+        "classifier": classifiers,
+        "bit-pattern": bit_patterns,
+    },
+)
+"""Families of events by name, the most readable first."""
