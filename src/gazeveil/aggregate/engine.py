@@ -223,7 +223,7 @@ def rows_each(durations: FloatArray, valid: BoolArray) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class LastingKernel:
+class DurationKernel:
     """A kernel that counts fixations by how long they lasted.
 
     Attributes:
@@ -263,7 +263,7 @@ class LastingKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class LastingEngine:
+class DurationEngine:
     """An engine that sums over observers' fixations, each as long as it lasted.
 
     Attributes:
@@ -274,7 +274,7 @@ class LastingEngine:
 
     def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Tell = silent) -> Summed:
         """Return the sum of the kernel over all observers of the corpus, each observer's rows brought together."""
-        return self.engine.sum_over_observers(corpus, LastingKernel(kernel), tell)
+        return self.engine.sum_over_observers(corpus, DurationKernel(kernel), tell)
 
     def map_recordings(
         self, corpus: Corpus, function: Callable[[Recording], Answer], tell: Tell = silent

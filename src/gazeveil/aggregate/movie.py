@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.decoded_maps import Drawn, drawn
+from gazeveil.aggregate.decoded_maps import RenderedMaps, render_jointly
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import WIDEST_DEG, Grid, blur_matrix
-from gazeveil.aggregate.joint_decoder import Kinship, Measured
+from gazeveil.aggregate.joint_decoder import MapCorrelation, MeasuredMaps
 from gazeveil.aggregate.map_features import MAP_VIEWS, MOST_NUMBERS, MapView, directions_of, joint_sensitivity, view_of
 from gazeveil.aggregate.map_prior import prior_of
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
@@ -43,13 +43,13 @@ from gazeveil.privacy.protection import Neighbours
 SMOOTHING_S = 0.3
 """The standard deviation of the smoothing over time: about as long as a fixation."""
 
-MEMORIES_S = (0.3, 0.8, 2.0, 6.0)
+CORRELATION_TIMES_S = (0.3, 0.8, 2.0, 6.0)
 """After this many seconds the likeness of two maps may have fallen to 1/e; the evidence decides."""
 
-_ALIKE_S = 0.8
+_TYPICAL_CORRELATION_S = 0.8
 """For this many seconds maps are taken for alike in what is expected beforehand."""
 
-_LOOKS_A_SECOND, _MOST_LOOKS = 2.5, 5.0
+_FIXATIONS_A_SECOND, _MOST_FIXATIONS = 2.5, 5.0
 """How many independent fixations one observer's map of a bin is worth: nobody has less than one."""
 
 _UNRELATED = 3.0
@@ -136,7 +136,7 @@ class MovieEstimate:
     """
 
     edges: FloatArray
-    frames: Drawn
+    frames: RenderedMaps
 
     def __repr__(self) -> str:
         return f"MovieEstimate({len(self.edges) - 1:,} bins over {self.edges[-1]:g} s)"
@@ -238,33 +238,33 @@ class MoviePlan(NoisySum):
         """Return the heatmap of each bin, from the noisy integers alone."""
         turn, features, length = directions_of(self.view)
         scale = length / (BOUND * self.observers)
-        measured = Measured(
+        measured = MeasuredMaps(
             numbers=(noisy.reshape(self.bins, -1).astype(np.float64) @ turn.T) * scale,
             noise_sd=np.full(self.bins, self.sigma * scale),
             features=features,
             observers=float(self.observers),
             weights=np.full(self.bins, 1.0 / self.bins),
             unrelated=min(_UNRELATED, float(self.bins)),
-            kinships=tuple(self._kinship(memory) for memory in MEMORIES_S),
-            looks=min(max(_LOOKS_A_SECOND * self.bin_seconds, 1.0), _MOST_LOOKS),
+            correlations=tuple(self._correlation(memory) for memory in CORRELATION_TIMES_S),
+            fixations=min(max(_FIXATIONS_A_SECOND * self.bin_seconds, 1.0), _MOST_FIXATIONS),
         )
         prior = prior_of(self.view.working)
-        return MovieEstimate(self.edges, drawn(prior, measured, self.grid, self.blur_cells, self.pictures))
+        return MovieEstimate(self.edges, render_jointly(prior, measured, self.grid, self.blur_cells, self.pictures))
 
     def carried(self) -> float:
         """Return the correlation, beyond the mean over time, that a typical bin's map is expected to have.
 
         It follows from public numbers alone. Bins that are alike are taken for one bin with so much less noise.
         """
-        noise = self.sigma / BOUND / math.sqrt(1 + _ALIKE_S / self.bin_seconds)
+        noise = self.sigma / BOUND / math.sqrt(1 + _TYPICAL_CORRELATION_S / self.bin_seconds)
         return carried(self.view, self.grid, self.blur_cells, float(self.observers), noise)
 
-    def _kinship(self, memory: float) -> Kinship:
+    def _correlation(self, memory: float) -> MapCorrelation:
         """Return how bins are related when their likeness falls to 1/e after this many seconds."""
         turn = _cosines(self.bins)
         apart = np.abs(np.subtract.outer(np.arange(self.bins), np.arange(self.bins))) * self.bin_seconds
         alike = np.exp(-apart / memory)
-        return Kinship(
+        return MapCorrelation(
             turn,
             np.maximum(np.sum(turn * (alike @ turn), axis=0), 1e-6),
             np.sum(turn * (self.smoothing @ turn), axis=0),

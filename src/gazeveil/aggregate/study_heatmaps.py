@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.decoded_maps import MOST_SEPARATELY, drawn, drawn_separately
+from gazeveil.aggregate.decoded_maps import MOST_SEPARATELY, render_jointly, render_separately
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import WIDEST_DEG, Grid
-from gazeveil.aggregate.joint_decoder import Kinship, Measured, forecast
+from gazeveil.aggregate.joint_decoder import MapCorrelation, MeasuredMaps, forecast
 from gazeveil.aggregate.map_features import (
     MAP_VIEWS,
     MOST_NUMBERS,
@@ -238,21 +238,21 @@ class StudyPlan(NoisySum):
         scale = np.array([length / (bound * self.viewers) for bound in self.bounds])
         numbers = (noisy.reshape(len(self.stimuli), -1).astype(np.float64) @ turn.T) * scale[:, None]
         weights = np.array(self.bounds) / sum(self.bounds)
-        measured = Measured(
+        measured = MeasuredMaps(
             numbers=numbers,
             noise_sd=self.sigma * scale,
             features=features,
             observers=self.viewers,
             weights=weights,
             unrelated=1.0 / float(np.sum(weights**2)),
-            kinships=(Kinship.none(len(self.stimuli)),),
+            correlations=(MapCorrelation.none(len(self.stimuli)),),
         )
         prior = prior_of(self.view.working)
         if len(self.stimuli) > MOST_SEPARATELY:
-            found = drawn(prior, measured, self.grid, self.blur_cells, uncertain=False)
+            found = render_jointly(prior, measured, self.grid, self.blur_cells, uncertain=False)
         else:
             pictures = {self.stimuli.index(name): said for name, said in self.pictures}
-            found = drawn_separately(prior, measured, self.grid, self.blur_cells, pictures)
+            found = render_separately(prior, measured, self.grid, self.blur_cells, pictures)
         maps = {name: found.estimate(place) for place, name in enumerate(self.stimuli)}
         return StudyEstimate(maps, found.mean)
 

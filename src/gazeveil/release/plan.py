@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Engine, LastingEngine
+from gazeveil.aggregate.engine import DurationEngine, Engine
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, a_few, html_table
 from gazeveil.engines import engine_at
@@ -127,7 +127,7 @@ def check_stated(what: str, needed: tuple[str, ...], stated: tuple[str, ...]) ->
 
 def engine_for(study: Study, engine: Engine) -> Engine:
     """Return the engine that weighs a study's rows as declared: by durations where its lists state them."""
-    return LastingEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine
+    return DurationEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine
 
 
 # --- The one path of every release: declare, plan, charge, touch data, noise, decode.
