@@ -115,7 +115,7 @@ def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int 
     return figure, axes
 
 
-def look(number: int) -> dict[str, str]:
+def line_style(number: int) -> dict[str, str]:
     """Return colour and dashes of a line; lines that share a colour differ in their dashes."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": _DASHES[number // len(COLOURS) % len(_DASHES)]}
 

@@ -37,7 +37,7 @@ class World:
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
         self.random = random.Random(seed)
-        self.trackers = [Tracker(protocol, seed + index) for index, protocol in enumerate(PROTOCOLS.values())]
+        self.trackers = [Tracker(protocol, seed + index) for index, protocol in enumerate(PROTOCOLS)]
         self.poor = Tracker("jsonlines", seed + 10, rate_hz=60)
         self.apps: list[App] = []
         self.gateway: subprocess.Popen[bytes] | None = None

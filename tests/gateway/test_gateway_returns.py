@@ -22,7 +22,7 @@ from gazeveil.gateway.hub.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.telemetry import Meters
-from gazeveil.privacy.ledger.clock import Clock
+from gazeveil.privacy.ledger.ledger import Clock
 from tests.gateway.test_gateway_serve import is_gaze, lines_of, outlet, policy_text, running
 from tests.ports import free_port
 

@@ -222,7 +222,7 @@ def test_all_releases_of_an_account_together_keep_to_the_total(tmp_path: Path) -
     ledger = Ledger.open(tmp_path / "ledger.sqlite", create=True)
     ledger.grant("study", PureDP(5))
     receipts = [ledger.charge("study", PureDP(amount)) for amount in ("0.5", "1", "2")]
-    assert [receipt.account.promise for receipt in receipts] == [PureDP("0.5"), PureDP("1.5"), PureDP("3.5")]
+    assert [receipt.account.guarantee for receipt in receipts] == [PureDP("0.5"), PureDP("1.5"), PureDP("3.5")]
 
 
 # Identification

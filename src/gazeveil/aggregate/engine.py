@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over observers: what an engine is, how every engine adds up exactly, and fixations that count by duration.
+"""Sums over observers: the contract of an engine, how every engine adds up exactly, and fixations by duration.
 
 A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. It also
 brings whole recordings to a function (`gazeveil.gaze.corpus`). Nothing else in the code knows whether that happens on
 one machine or on a cluster: the answers are the same.
 
-So every kernel that counts rows weighs fixations by their durations, and keeps its bounds as it is: a kernel's
-integers are bounded for whatever rows one observer has, and an observer's list decides about their rows alone.
+A list of fixations becomes rows of a millisecond each. So every kernel that counts rows weighs fixations by their
+durations, and keeps its bounds: a kernel's integers are bounded for whatever rows one observer has, and an observer's
+list decides about their rows alone.
 """
 
 from __future__ import annotations
@@ -151,9 +152,9 @@ def check_plane(kernel: Kernel, planes: Iterable[Geometry]) -> None:
     """
     found = list(dict.fromkeys(planes))
     if len(found) > 1:
-        told = "; ".join(str(plane) for plane in found[:4])
+        shown = "; ".join(str(plane) for plane in found[:4])
         raise GeometryError(
-            f"the recordings lie on {len(found)} viewing planes ({told})", hint="select recordings of one"
+            f"the recordings lie on {len(found)} viewing planes ({shown})", hint="select recordings of one"
         )
     if found and isinstance(kernel, Placed) and kernel.geometry != found[0]:
         raise GeometryError(
@@ -198,7 +199,7 @@ def corpus_changed() -> InputError:
     return InputError("the corpus changed while it was read", hint="try again when no other program writes to it")
 
 
-# --- Lists of fixations as gaze that lasts: a fixation counts as the milliseconds that it lasted, one row each.
+# --- Lists of fixations: each counts as the milliseconds that it lasted, one row each.
 
 
 LONGEST_S = 60.0

@@ -51,7 +51,7 @@ _DIGITS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapView:
-    """How a map is seen.
+    """How a map becomes numbers.
 
     Attributes:
         name: ``bumps`` or ``histogram``.
@@ -83,7 +83,7 @@ MAP_VIEWS = ("bumps", "histogram")
 
 @lru_cache(maxsize=8)
 def view_of(name: str, grid: Grid) -> MapView:
-    """Return how a map on a grid is seen: through overlapping ``bumps``, or as a coarse ``histogram``.
+    """Return how a map on a grid becomes numbers: through overlapping ``bumps``, or as a coarse ``histogram``.
 
     Raises:
         OptionError: If there is no such way.
@@ -157,7 +157,7 @@ def _lattice(span: float) -> FloatArray:
     return np.asarray((np.arange(count) + 0.5) * (span / count))
 
 
-# --- Which numbers about a map are worth their noise: designed around what is known before, from public facts alone.
+# --- Numbers of one map, designed from public facts alone, so that they are worth their noise.
 
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 26, 34, 44, 56)
@@ -166,8 +166,8 @@ CLIP = 0.45
 GAIN = 0.38
 """What clipping leaves of a typical participant's coordinates."""
 _DESIGN_GAIN = 0.5
-"""What a design takes clipping to leave: more than it does, because a decoder makes more of many numbers than a linear
-estimate would."""
+"""The gain that the design assumes after clipping. It is above `GAIN`, because a decoder makes more of many numbers than
+a linear estimate would."""
 _MOST_WAYS, _STEPS = 60, 15
 
 
@@ -205,7 +205,7 @@ class ExpectedMoments:
 
 @lru_cache(maxsize=4)
 def expected_moments(plane: Plane, saliency: Saliency | None) -> ExpectedMoments:
-    """Return what is expected of a map, of a known picture if there is one."""
+    """Return the moments of a map, of a known picture if there is one."""
     plain, weight = plain_projection(plane), picture_weight(saliency)
     shares = [(1 - weight, plain.moments(_even(plain, 1.0)))]
     if saliency is None:
@@ -220,7 +220,7 @@ def designed_coordinates(about: ExpectedMoments, observers: int, noise_of: Calla
     """Return the coordinates to release, a row each, over `directions`.
 
     Args:
-        about: What is expected of the map.
+        about: The expected moments of the map.
         observers: How many participants are averaged.
         noise_of: The variance of a coordinate's noise by how many there are, for a ball of radius 1.
     """

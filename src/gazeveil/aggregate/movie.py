@@ -3,10 +3,10 @@
 """Heatmap movies: one heatmap for each stretch of a stimulus's time, released together under one guarantee.
 
 An observer's whole time course is one vector: what is seen of the map in each bin, smoothed a little over time, side by
-side, scaled to one length. Gaze stays where it is for a while; smoothing before the vector is scaled says so, and makes
-more of the budget. Decoding knows how alike bins are that follow one another, by a cosine transform of time.
+side, scaled to one length. Gaze stays where it is for a while; smoothing before the vector is scaled uses that, and
+makes more of the budget. Decoding uses how correlated consecutive bins are, by a cosine transform of time.
 
-Time is counted from the first sample of each recording (`gazeveil.aggregate.movie`).
+Time is counted from the first sample of each recording.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gazeveil.aggregate.map_prior import prior_of
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import NoisySum
-from gazeveil.aggregate.study_heatmaps import BOUND, carried, within
+from gazeveil.aggregate.study_heatmaps import BOUND, expected_correlation, within
 from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InternalError, OptionError, closest
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
@@ -44,10 +44,10 @@ SMOOTHING_S = 0.3
 """The standard deviation of the smoothing over time: about as long as a fixation."""
 
 CORRELATION_TIMES_S = (0.3, 0.8, 2.0, 6.0)
-"""After this many seconds the likeness of two maps may have fallen to 1/e; the evidence decides."""
+"""Seconds after which the correlation of two maps may have fallen to 1/e; the evidence decides."""
 
 _TYPICAL_CORRELATION_S = 0.8
-"""For this many seconds maps are taken for alike in what is expected beforehand."""
+"""Seconds over which the forecast takes maps for one map."""
 
 _FIXATIONS_A_SECOND, _MOST_FIXATIONS = 2.5, 5.0
 """How many independent fixations one observer's map of a bin is worth: nobody has less than one."""
@@ -251,16 +251,16 @@ class MoviePlan(NoisySum):
         prior = prior_of(self.view.working)
         return MovieEstimate(self.edges, render_jointly(prior, measured, self.grid, self.blur_cells, self.pictures))
 
-    def carried(self) -> float:
+    def expected_correlation(self) -> float:
         """Return the correlation, beyond the mean over time, that a typical bin's map is expected to have.
 
         It follows from public numbers alone. Bins that are alike are taken for one bin with so much less noise.
         """
         noise = self.sigma / BOUND / math.sqrt(1 + _TYPICAL_CORRELATION_S / self.bin_seconds)
-        return carried(self.view, self.grid, self.blur_cells, float(self.observers), noise)
+        return expected_correlation(self.view, self.grid, self.blur_cells, float(self.observers), noise)
 
     def _correlation(self, memory: float) -> MapCorrelation:
-        """Return how bins are related when their likeness falls to 1/e after this many seconds."""
+        """Return how bins are correlated when that falls to 1/e after this many seconds."""
         turn = _cosines(self.bins)
         apart = np.abs(np.subtract.outer(np.arange(self.bins), np.arange(self.bins))) * self.bin_seconds
         alike = np.exp(-apart / memory)
@@ -302,7 +302,7 @@ def _cosines(count: int) -> FloatArray:
     return np.asarray(waves)
 
 
-# --- Heatmaps that move: one for each stretch of a stimulus's own time, released together under one guarantee.
+# --- The parameters of a release.
 
 
 MOST_BINS = 2000

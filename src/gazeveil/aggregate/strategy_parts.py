@@ -79,7 +79,7 @@ def prior_of_task(task: Task) -> FloatArray:
 
 
 class Decodes(Protocol):
-    """What makes a map of noisy numbers."""
+    """Turns noisy numbers into a map."""
 
     def decode(self, measured: FloatArray) -> Decoded:
         """Return the map that the measured numbers suggest."""

@@ -261,14 +261,14 @@ class StudyPlan(NoisySum):
         """How many participants are expected to have seen a stimulus."""
         return self.observers * self.most_stimuli / len(self.stimuli)
 
-    def carried(self) -> float:
+    def expected_correlation(self) -> float:
         """Return the correlation, beyond the study's mean, that a typical stimulus's map is expected to have.
 
-        It follows from public numbers alone: participants, ε, δ, stimuli, weights. What studies had that the theory
-        says this of is in `gazeveil.release.forecast`.
+        It follows from public numbers alone: participants, ε, δ, stimuli, weights. `gazeveil.release.forecast` compares
+        it with what studies had.
         """
         noise = self.sigma / float(np.mean(self.bounds))
-        return carried(self.view, self.grid, self.blur_cells, self.viewers, noise)
+        return expected_correlation(self.view, self.grid, self.blur_cells, self.viewers, noise)
 
     def equal(self, count: int) -> StudyPlan:
         """Return the plan of the first stimuli alone, with equal weights."""
@@ -302,7 +302,7 @@ class StudyPlan(NoisySum):
 
 @lru_cache(maxsize=256)
 @one_thread()
-def carried(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
+def expected_correlation(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
     """Return the correlation beyond their mean that maps of this many viewers have, if ``noise`` is on each integer.
 
     The noise is a part of an observer's length, for one map.
@@ -314,7 +314,7 @@ def carried(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise:
     return math.pow(found, CAUTION)
 
 
-# --- The heatmaps of many stimuli, released together under one guarantee: what may be spent, and the plan it buys.
+# --- The parameters of a release.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "127.0.0.1"
-KNOCK_S = 5.0
+CONNECT_TIMEOUT_S = 5.0
 """How long to wait for a master to answer at all."""
 
 _ON_THIS_MACHINE = re.compile(
@@ -106,7 +106,7 @@ def _context_at(master: str) -> SparkContext:
     from py4j.protocol import Py4JError  # noqa: PLC0415  (comes with pyspark)
 
     _check_java()
-    our_address = LOOPBACK if _ON_THIS_MACHINE.fullmatch(master) else _knock(master)
+    our_address = LOOPBACK if _ON_THIS_MACHINE.fullmatch(master) else _reach_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if our_address == LOOPBACK:
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # nothing of a cluster on this machine listens outside
@@ -151,12 +151,12 @@ def _check_java() -> None:
         )
 
 
-def _knock(master: str) -> str:
+def _reach_master(master: str) -> str:
     """Return the address under which the first master that answers sees this machine."""
     for place in master.removeprefix("spark://").split(","):
         host, port = place.rsplit(":", 1)
         try:
-            with socket.create_connection((host, int(port)), timeout=KNOCK_S) as line:
+            with socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT_S) as line:
                 return str(line.getsockname()[0])
         except (OSError, OverflowError) as error:
             reason = error
@@ -178,7 +178,7 @@ def _python_path() -> str:
 
 T = TypeVar("T")
 
-LOOK_S = 0.2
+POLL_S = 0.2
 _PYTHON_ERROR = re.compile(r"^((?:\w+\.)*(?:\w*(?:Error|Exception|Missing|Exceeded|Name)))(?:: (.*))?$", re.MULTILINE)
 
 
@@ -225,7 +225,7 @@ def _wait(context: SparkContext, group: str, outcome: Future[T], tasks: int, tel
     tell(0, tasks)
     while True:
         try:
-            outcome.exception(timeout=LOOK_S)
+            outcome.exception(timeout=POLL_S)
         except NotYet:
             done, active = _progress(context, group)
         else:

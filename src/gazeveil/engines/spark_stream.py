@@ -140,31 +140,31 @@ class DayBudget:
     block_s: float = 60.0
     dataset: str = "stream"
 
-    def check(self, promise: Guarantee) -> None:
+    def check(self, guarantee: Guarantee) -> None:
         """Refuse a mechanism that a day's budget cannot pay for.
 
         Raises:
             PrivacyError: If it has no price.
             OptionError: If a block is shorter than its window.
         """
-        if not isinstance(promise, GazeStreamDP):
-            raise PrivacyError(f"a day's budget does not pay for {promise}")
-        if not self.block_s >= float(promise.window):
-            raise OptionError(f"a block is at least as long as a window ({promise.window} s), not {self.block_s!r} s")
+        if not isinstance(guarantee, GazeStreamDP):
+            raise PrivacyError(f"a day's budget does not pay for {guarantee}")
+        if not self.block_s >= float(guarantee.window):
+            raise OptionError(f"a block is at least as long as a window ({guarantee.window} s), not {self.block_s!r} s")
 
-    def price(self, promise: Guarantee, first: float, last: float) -> GazeStreamDP:
+    def price(self, guarantee: Guarantee, first: float, last: float) -> GazeStreamDP:
         """Return what gaze from one time to another costs: the windows that cover it, as a guarantee to the whole day.
 
         Raises:
             PrivacyError: If it has no price.
         """
-        if not isinstance(promise, GazeStreamDP):
-            raise PrivacyError(f"a day's budget does not pay for {promise}")
+        if not isinstance(guarantee, GazeStreamDP):
+            raise PrivacyError(f"a day's budget does not pay for {guarantee}")
         whole, span = self.budget, Fraction(last) - Fraction(first) + Fraction(2, 10**6)  # veils round to microseconds
-        windows = math.floor(span / promise.window) + 1
-        unit = WindowOfGaze(windows * promise.window, whole.radius, whole.radius_unit)
+        windows = math.floor(span / guarantee.window) + 1
+        unit = WindowOfGaze(windows * guarantee.window, whole.radius, whole.radius_unit)
         return GazeStreamDP(
-            promise.restated(unit=unit).numbers()["epsilon"], whole.window, whole.radius, whole.radius_unit
+            guarantee.restated(unit=unit).numbers()["epsilon"], whole.window, whole.radius, whole.radius_unit
         )
 
     def pay(
@@ -194,7 +194,7 @@ class DayBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamOfPeople:
+class ParticipantStreams:
     """A mechanism for a streaming frame: call it with the frame of raw gaze, and it returns the frame of veiled gaze.
 
     Attributes:
@@ -208,14 +208,14 @@ class StreamOfPeople:
     day: DayBudget | None = None
 
     def __post_init__(self) -> None:
-        promise = self.mechanism.guarantee
-        if not promise.proven:
+        guarantee = self.mechanism.guarantee
+        if not guarantee.proven:
             raise PrivacyError(
                 f"{self.mechanism.name} guarantees nothing, so it is not run on a cluster",
                 hint="choose a mechanism with a guarantee, for example clock",
             )
         if self.day is not None:
-            self.day.check(promise)
+            self.day.check(guarantee)
 
     def __call__(self, gaze: DataFrame) -> DataFrame:
         """Return the veiled frame: participant, t, x, y; every other column stays behind.
@@ -235,12 +235,12 @@ class StreamOfPeople:
         chosen = gaze.selectExpr(
             "cast(person as string) person", "cast(t as double) t", "cast(x as double) x", "cast(y as double) y"
         ).where("person is not null")
-        work = Work(self.mechanism.to_dict(), str(self.key_file), self.day)
+        work = BatchWork(self.mechanism.to_dict(), str(self.key_file), self.day)
         return chosen.groupBy("person").applyInPandasWithState(work, GAZE, STATE, "append", "NoTimeout")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class BatchWork:
     """What an executor does with one participant's rows of one batch."""
 
     recipe: dict[str, Any]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms for feature series before the auditor, on series that differ as much as their ranges allow.
+"""Subjects of the auditor: mechanisms for feature series, on series that differ as much as their ranges allow.
 
-Importing this module enters the subjects. Noisy coordinates are audited rather than the series made from them: what
-follows is post-processing, and the coordinates show the most.
+Noisy coordinates are audited rather than the series made from them: what follows is post-processing, and the
+coordinates show the most.
 """
 
 from __future__ import annotations

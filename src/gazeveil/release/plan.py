@@ -34,7 +34,7 @@ from gazeveil.exact import Number
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
@@ -445,7 +445,7 @@ class Plan:
         measurement.accepts(corpus)
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        recipe, guarantee = measurement.recipe(), kept_promise(self.guarantee, source)
+        recipe, guarantee = measurement.recipe(), guarantee_after_noise(self.guarantee, source)
         receipt = None
         if ledger is not None:
             paid_by = account or self.study.budget.account

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statistics of areas of interest: one observer's rows as visits to areas, then as integers of bounded size.
 
-Whatever one participant's rows look like, these functions return something: an error that one participant's gaze can
-cause would tell the world about that participant. So times are whole microseconds, and a recording that a detector
+These functions return something whatever one participant's rows look like: an error that one participant's gaze can
+cause would reveal something about that participant. So times are whole microseconds, and a recording that a detector
 refuses has no fixations.
 
 A statistic turns the viewings of one observer into integers that are never negative, in units of 1/`UNIT`, rounded
@@ -37,7 +37,7 @@ from gazeveil.registry import Names
 
 MICROSECONDS = 1_000_000
 _LONGEST = 1 << 50
-"""Microseconds; beyond it, 35 years, a time is as good as never."""
+"""Microseconds: 35 years. Later counts as never."""
 
 _NO_EVENTS = schema.no_events()
 _REFUSALS = (GazeveilError, ArithmeticError, LookupError, MemoryError, ValueError)
@@ -142,7 +142,7 @@ def _microseconds(seconds: NDArray[np.float64]) -> IntArray:
     return np.asarray(np.clip(scaled, 0.0, _LONGEST), dtype=np.int64)
 
 
-# --- What can be asked about areas of interest, and how far one observer can move each answer.
+# --- The statistics, and how far one observer can move each.
 
 
 UNIT = 1 << 20

@@ -9,22 +9,18 @@ function here and a row of `FAMILIES`::
     def acme(sample: Sample) -> Iterator[Score]:
         yield AcmeScore(...)
 
-Scores are frozen dataclasses, so that they can be sent to other processes.
+Scores are frozen dataclasses, so that they can be sent to other processes. The families:
 
-Families share them: a threshold cuts a view at one place, a histogram at many.
-
-Values that come up again and again get a bin of their own, so a secret that shows as one special value is found; so
-does not-a-number. Two-dimensional bins look at the position along the line through the two means and at the distance
-from it, which is all that tells two inputs apart under noise that is the same in every direction.
-
-Finds what leaks through the order of a list alone, such as the order in which participants were added.
-
-Features are the standardised numbers of the output, their squares, magnitudes and products; for wide outputs the
-numbers alone. A second classifier sees only the order of neighbouring numbers.
-
-Floating-point noise lies on a grid that depends on the secret it was added to (Mironov 2012, Haney 2022). Two scores
-look for it: a logistic regression on the 64 bits, and a histogram of the finest digit: the weight of the lowest bit
-that is set, which is the step of the coarsest grid that the number lies on.
+- Thresholds cut a view of the output at one place, histograms at many. Values that come up again and again get a bin of
+  their own, so a secret that shows as one special value is found; so does not-a-number. Two-dimensional bins look at
+  the position along the line through the two means and at the distance from it, which is all that tells two inputs
+  apart under noise that is the same in every direction.
+- Orders find what leaks through the order of a list alone, such as the order in which participants were added.
+- Classifiers look at the standardised numbers of the output, their squares, magnitudes and products; for wide outputs
+  at the numbers alone. A second classifier sees only the order of neighbouring numbers.
+- Bit patterns find floating-point noise, which lies on a grid that depends on the secret it was added to (Mironov 2012,
+  Haney 2022): by a logistic regression on the 64 bits, and by a histogram of the finest digit, the weight of the lowest
+  bit that is set, which is the step of the coarsest grid that the number lies on.
 """
 
 from __future__ import annotations
@@ -57,7 +53,7 @@ class Score(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class OutputEvent:
     """The outputs whose score reaches a threshold."""
 
     score: Score
@@ -97,6 +93,8 @@ class Sample:
 
 
 Family = Callable[[Sample], Iterable[Score]]
+"""Suggests scores that tell the two inputs of a sample apart."""
+
 
 # --- Ways of looking at an output through one number: a coordinate, a direction, a distance.
 
