@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gazeveil import ApproxDP, Corpus, NoiseSource, Recording, screen
 from gazeveil.aggregate.audited import movie_subject, study_subject
 from gazeveil.aggregate.map_features import joint_sensitivity
-from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan, _bins, _cosines
+from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan, _bins
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import exact
 from gazeveil.noise import add_gaussian

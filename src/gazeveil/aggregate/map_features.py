@@ -166,8 +166,8 @@ CLIP = 0.45
 GAIN = 0.38
 """What clipping leaves of a typical participant's coordinates."""
 _DESIGN_GAIN = 0.5
-"""The gain that the design assumes after clipping. It is above `GAIN`, because a decoder makes more of many numbers than
-a linear estimate would."""
+"""The gain that the design assumes after clipping. It is above `GAIN`: a decoder makes more of many numbers than a
+linear estimate would."""
 _MOST_WAYS, _STEPS = 60, 15
 
 

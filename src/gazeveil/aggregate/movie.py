@@ -25,7 +25,7 @@ from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import WIDEST_DEG, Grid, blur_matrix
 from gazeveil.aggregate.joint_decoder import MapCorrelation, MeasuredMaps
 from gazeveil.aggregate.map_features import MAP_VIEWS, MOST_NUMBERS, MapView, directions_of, joint_sensitivity, view_of
-from gazeveil.aggregate.map_prior import prior_of
+from gazeveil.aggregate.map_prior import cosines, prior_of
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import NoisySum
@@ -261,7 +261,7 @@ class MoviePlan(NoisySum):
 
     def _correlation(self, memory: float) -> MapCorrelation:
         """Return how bins are correlated when that falls to 1/e after this many seconds."""
-        turn = _cosines(self.bins)
+        turn = cosines(self.bins)
         apart = np.abs(np.subtract.outer(np.arange(self.bins), np.arange(self.bins))) * self.bin_seconds
         alike = np.exp(-apart / memory)
         return MapCorrelation(
@@ -293,13 +293,6 @@ class MoviePlan(NoisySum):
 def bins_of(duration: float, bin_seconds: float) -> int:
     """Return how many bins a course has; the last may be shorter."""
     return math.ceil(duration / bin_seconds - 1e-9)
-
-
-def _cosines(count: int) -> FloatArray:
-    """Return the orthonormal cosines of a stretch of time, a column each."""
-    waves = np.cos(math.pi * np.outer(np.arange(count) + 0.5, np.arange(count)) / count) * math.sqrt(2 / count)
-    waves[:, 0] /= math.sqrt(2)
-    return np.asarray(waves)
 
 
 # --- The parameters of a release.

@@ -12,6 +12,7 @@ import numpy as np
 
 from gazeveil.aggregate.bayes_decoder import Channel, Decoded, hot_spots
 from gazeveil.aggregate.decoded_maps import of_mass_1, resampled
+from gazeveil.aggregate.map_features import sqrt_up
 from gazeveil.aggregate.map_prior import Model, Plane, Projected, mean_of, models_of, working_grid
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.arrays import FloatArray, IntArray, one_thread
@@ -23,8 +24,6 @@ from gazeveil.privacy.protection import Neighbours
 
 BOUND = 1 << 20
 """The Euclidean length that no observer's integers exceed: a fixed point of about six decimals."""
-
-_DIGITS = 64
 
 
 def check(task: Task) -> None:
@@ -44,7 +43,7 @@ def nonnegative_sensitivity(neighbours: Neighbours) -> Fraction:
     """
     if neighbours is Neighbours.ADD_REMOVE:
         return Fraction(BOUND)
-    return Fraction(math.isqrt(2 * BOUND * BOUND << 2 * _DIGITS) + 1, 1 << _DIGITS)
+    return sqrt_up(2 * BOUND * BOUND)
 
 
 def ball_sensitivity(neighbours: Neighbours) -> Fraction:

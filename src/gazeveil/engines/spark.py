@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over observers and answers about recordings on an Apache Spark cluster, the same as on one machine.
 
-1. `split` reads parts of a corpus and cuts their rows into buckets, so that an observer's rows share one bucket.
+A sum has three steps, and each gives the same answer when it is done again elsewhere:
+
+1. `split` reads parts of a corpus and cuts their rows into buckets, so that an observer's rows share one bucket. Rows
+   cross the network once, to the worker that has the bucket.
 2. `add_bucket` brings the observers of one bucket together and adds up the kernel's integers.
-3. `merge` adds the buckets' sums, block by block of cells, so that no machine needs all of them at once.
+3. `merge` adds the buckets' sums, block by block of cells, so that no machine needs all of them at once. This process
+   gets one number a cell.
 
-Answers about recordings are one step: `answer` reads the parts that whole recordings lie in.
-
-For a sum, rows cross the network once: each worker reads parts of the corpus and sends their rows to the worker that
-has the observer's bucket. Sums cross it once more, block by block. This process gets one number a cell.
-
-For answers about recordings, a worker reads the parts that whole recordings lie in, and only the answers cross the
-network. This process takes the answers of some parts at a time.
+Answers about recordings are one step: in `answer`, a worker reads the parts that whole recordings lie in, and only the
+answers cross the network. This process takes the answers of some parts at a time.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 CONNECT_TIMEOUT_S = 5.0
-"""How long to wait for a master to answer at all."""
+"""Seconds to wait for a master to accept a connection."""
 
 _ON_THIS_MACHINE = re.compile(
     r"local(\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\])?|local-cluster\[\s*[1-9]\d*\s*(,\s*[1-9]\d*\s*){2}\]"
@@ -136,7 +135,7 @@ def _context_at(master: str) -> SparkContext:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
@@ -173,7 +172,7 @@ def _python_path() -> str:
     return os.pathsep.join(dict.fromkeys(filter(None, [ours, *theirs.split(os.pathsep)])))
 
 
-# --- Run one Spark job, tell how far it is, and end it when it cannot get anywhere.
+# --- One Spark job: its progress, and its end when it does not get anywhere.
 
 
 T = TypeVar("T")
@@ -183,7 +182,7 @@ _PYTHON_ERROR = re.compile(r"^((?:\w+\.)*(?:\w*(?:Error|Exception|Missing|Exceed
 
 
 def watched(context: SparkContext, job: Callable[[], T], tasks: int, tell: Tell, patience_s: float) -> T:
-    """Return what ``job`` returns, telling how many of its tasks are done.
+    """Return what ``job`` returns, and report how many of its tasks are done.
 
     Raises:
         EngineError: If a stage fails for good, or no worker takes a task for ``patience_s`` seconds.
@@ -239,7 +238,7 @@ def _wait(context: SparkContext, group: str, outcome: Future[T], tasks: int, tel
                 f"no worker took a task within {patience_s:g} s",
                 hint="check that workers are registered at the master and have cores and memory to spare",
             )
-        if done > told:  # a stage that is repeated steps back; nobody is told of that
+        if done > told:  # a repeated stage steps back, which is not reported
             told = done
             tell(min(done, tasks), tasks)
 
@@ -259,7 +258,7 @@ def _progress(context: SparkContext, group: str) -> tuple[int, int]:
 
 
 def _reason(error: Exception) -> str:
-    """Return what a worker said last, without the stacks of two languages around it."""
+    """Return a worker's last message, without the stack traces of two languages around it."""
     text = str(getattr(error, "java_exception", None) or error)
     for name, message in _PYTHON_ERROR.findall(text):
         if message and not message.endswith("(most recent call last):"):
@@ -267,7 +266,7 @@ def _reason(error: Exception) -> str:
     return first_line(Exception(text))
 
 
-# --- What the workers of a Spark cluster do. Each step gives the same answer when it is done again elsewhere.
+# --- What workers do.
 
 
 Piece = tuple[int, bytes]
@@ -387,7 +386,7 @@ def _packed(rows: pl.DataFrame) -> bytes:
     return stream.getvalue()
 
 
-# --- Sums over observers and answers about recordings on an Apache Spark cluster, the same as on one machine.
+# --- The engine.
 
 
 BUCKET_BYTES = 64 << 20

@@ -1,16 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same mechanisms inside Spark Structured Streaming.
-
-One stream a participant, its state kept by Spark between batches.
+"""The live mechanisms inside Spark Structured Streaming: one stream a participant, its state kept by Spark.
 
 Spark repeats work: a batch whose executor died, or whose driver died before it was committed, runs again from the
 state before it. If the repeated batch drew new noise, the same gaze would be shown under two noises and its budget
 spent twice. So the noise of a batch follows from a secret key, the participant, the number of batches before, and a
-digest of the batch's gaze, of the mechanism's state before it and of the veil: the same batch gives the same output,
-bit for bit, however often it runs, and anything else gives other noise. A day's budget is paid under the same name that
-the noise has: what is shown again costs nothing, and what is shown under other noise is paid for again. It comes back
-24 hours after it was paid, by the ledger's time: devices' clocks have no say in it.
+digest of the batch's gaze, of the mechanism's state before it and of its parameters: the same batch gives the same
+output, bit for bit, however often it runs, and anything else gives other noise. A day's budget is paid under the same
+name that the noise has: what is shown again costs nothing, and what is shown under other noise is paid for again. It is
+restored 24 hours after it was paid, by the ledger's time: devices' clocks do not matter.
 """
 
 from __future__ import annotations
@@ -118,9 +116,7 @@ def _label(mechanism: SampleMechanism, person: str, batches: int, state: bytes |
 
 @dataclass(frozen=True, slots=True)
 class DayBudget:
-    """What one participant may lose in any 24 hours, and how it is paid.
-
-    Batch by batch, cut into blocks of device time.
+    """What one participant may lose in any 24 hours, and how it is paid: batch by batch, in blocks of device time.
 
     The 24 hours are of the ledger's time, in which gaze is paid for and veiled, whenever it was recorded.
 
@@ -170,9 +166,7 @@ class DayBudget:
     def pay(
         self, ledger: Ledger, mechanism: SampleMechanism, person: str, times: tuple[float, float], name: str
     ) -> bool:
-        """Pay for one participant's gaze from one time to another, once under one name.
-
-        Return whether there was budget.
+        """Pay for one participant's gaze from one time to another, once under one name; return whether it was paid.
 
         Raises:
             LedgerError: If the ledger cannot be used; then nothing may leave.

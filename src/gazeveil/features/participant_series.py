@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A participant's own series through few public directions and one noise vector: the recommended mechanism.
 
-It has two guarantees, which differ much. With a ``stretch`` it hides what happened within any so many consecutive
+It has two guarantees, which differ much. With a ``stretch`` it hides what happened within any N consecutive
 steps: every step's vector of features is clipped to a ball, and slow shapes over time get noise. Without one it hides
 everything that the participant contributed: the whole series is clipped to one ball. That is mostly useless up to ε of
 3: it then says little more than the public mean does, as `ParticipantPlan.error` tells beforehand.

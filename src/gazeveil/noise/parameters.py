@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of a sampler's parameters: positive scales, lattice steps that are powers of two, sizes; degrees as lengths."""
+"""Checks of samplers' parameters: positive scales, lattice steps that are powers of two, sizes; degrees as lengths."""
 
 from __future__ import annotations
 

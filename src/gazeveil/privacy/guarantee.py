@@ -23,7 +23,7 @@ from gazeveil.exact import Number, as_source, as_text, at_least_zero, in_digits,
 from gazeveil.privacy import conversion
 from gazeveil.privacy.protection import Neighbours, Observer, ProtectedUnit, WindowOfGaze, unit_from_dict
 
-_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 class Ground(NamedTuple):
@@ -207,7 +207,7 @@ class Guarantee(ABC):
         return html_table(str(self), rows.items())
 
     def __str__(self) -> str:
-        numbers = ", ".join(f"{_LETTERS[name]}={in_digits(number)}" for name, number in self.numbers().items())
+        numbers = ", ".join(f"{LETTERS[name]}={in_digits(number)}" for name, number in self.numbers().items())
         return f"{numbers} for {self.ground}"
 
     def __repr__(self) -> str:

@@ -523,7 +523,7 @@ class _Audit:
 
 
 def _most_promising(found: list[list[list[_Choice]]], points: list[Point]) -> tuple[Point, list[_Choice]]:
-    """Return the point of the claim that looks weakest, and for each of its goals the most promising pair."""
+    """Return the point of the claim that looks weakest, and for each of its goals the pair that looks weakest."""
     per_point = [
         [max(rivals, key=lambda choice: choice.candidate.cautious) for rivals in zip(*per_pair, strict=True)]
         for per_pair in zip(*found, strict=True)

@@ -14,12 +14,10 @@ from typing import Any
 from gazeveil.display import html_table
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.exact import as_text, in_digits
-from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
+from gazeveil.privacy.guarantee import LETTERS, Guarantee, Unproven, guarantee_from_dict
 from gazeveil.privacy.ledger.events import Charged, Leased, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import StoredAccount
-
-_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +195,7 @@ def as_arguments(dataset: str, person: str) -> str:
 
 def in_letters(values: Mapping[str, Fraction], *, up: bool = True) -> str:
     """Write ε, δ and ρ for participants, rounded up (what is spent) or down (what is left)."""
-    return ", ".join(f"{_LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
+    return ", ".join(f"{LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
 
 
 def restoration_time(account: Account, now: datetime | None = None) -> str:
