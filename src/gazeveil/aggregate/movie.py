@@ -89,7 +89,7 @@ class CourseKernel:
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers; bins without gaze add nothing."""
-        bins = _bins(rows, self.edges)
+        bins = bins_of_rows(rows, self.edges)
         seen = np.zeros((len(self.edges) - 1, self.view.size))
         for number in np.unique(bins[bins >= 0]).tolist():
             here = bins == number
@@ -102,7 +102,7 @@ class CourseKernel:
         return within(to_bounded_integers(seen.ravel(), self.bound), self.bound * self.bound)
 
 
-def _bins(rows: Columns, edges: FloatArray) -> IntArray:
+def bins_of_rows(rows: Columns, edges: FloatArray) -> IntArray:
     """Return the bin of each row, -1 for none, in seconds since the first sample of its recording."""
     times = np.asarray(rows["t"], dtype=np.float64)
     if not len(times):

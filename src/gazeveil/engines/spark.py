@@ -208,7 +208,7 @@ def watched(context: SparkContext, job: Callable[[], T], tasks: int, tell: Tell,
         return outcome.result()
     except (Py4JError, PySparkException) as error:
         raise EngineError(
-            f"Spark could not finish the work: {_reason(error)}",
+            f"Spark could not finish the work: {worker_message(error)}",
             hint="every worker needs the same gazeveil and polars, and must see the corpus under the same path",
         ) from error
     finally:
@@ -257,7 +257,7 @@ def _progress(context: SparkContext, group: str) -> tuple[int, int]:
     return done, active
 
 
-def _reason(error: Exception) -> str:
+def worker_message(error: Exception) -> str:
     """Return a worker's last message, without the stack traces of two languages around it."""
     text = str(getattr(error, "java_exception", None) or error)
     for name, message in _PYTHON_ERROR.findall(text):
@@ -335,7 +335,7 @@ def add_bucket(bucket: Iterable[tuple[int, Piece]], kernel: Kernel) -> Iterator[
     for key, start in enumerate(range(0, len(total), BLOCK), start=1):
         block = total[start : start + BLOCK]
         if block.any():
-            yield key, _narrowed(block)
+            yield key, narrowed(block)
 
 
 def merge(one: Block, other: Block) -> IntArray:
@@ -345,7 +345,7 @@ def merge(one: Block, other: Block) -> IntArray:
     return total
 
 
-def _narrowed(block: IntArray) -> Block:
+def narrowed(block: IntArray) -> Block:
     """Return the same integers, as narrow as they fit."""
     low, high = int(block.min()), int(block.max())
     for kind in (np.int8, np.int16, np.int32):
@@ -461,11 +461,11 @@ class SparkEngine:
             InputError: If a part in memory is too large to be sent, or the corpus changes while it is read.
         """
         before = stamps_of(corpus.parts)
-        pieces = [[_sent(part) for part in piece.parts] for piece in corpus.pieces()]
+        pieces = [[sendable(part) for part in piece.parts] for piece in corpus.pieces()]
         weights = [sum(_weight(part.path, part.samples) for part in piece) for piece in pieces]
         done = 0
         tell(done, len(pieces))
-        for wave in _waves(weights, at_least=context_at(self.master).defaultParallelism if pieces else 1):
+        for wave in waves(weights, at_least=context_at(self.master).defaultParallelism if pieces else 1):
             context = context_at(self.master)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ResourceWarning)  # as above
@@ -493,12 +493,12 @@ def _plan(part: Part) -> bytes:
     return plan
 
 
-def _sent(part: Part) -> Sent:
+def sendable(part: Part) -> Sent:
     """Return a part as a worker gets it: how to read it, events too."""
     return Sent(part.stimulus, _plan(part), part.events.serialize(), part.label, part.path)
 
 
-def _waves(weights: list[int], at_least: int) -> Iterator[slice]:
+def waves(weights: list[int], at_least: int) -> Iterator[slice]:
     """Cut pieces into runs whose answers this process takes at once: one for each core, or of this many bytes."""
     start = 0
     while start < len(weights):
