@@ -475,22 +475,30 @@ def _reason(guarantee: Guarantee) -> str:
 _STYLE = """
 .gazeveil-card{--ink:#1c2430;--soft:#5a6577;--paper:#fff;--line:#dfe4ec;--good:#1f7a5c;--warn:#9a5b00;--bad:#a3352b;--track:#e9edf3;
 box-sizing:border-box;max-width:40rem;margin:1rem auto;padding:1.5rem 1.75rem;border:1px solid var(--line);
-border-radius:.9rem;background:var(--paper);color:var(--ink);font:1rem/1.55 system-ui,sans-serif; box-shadow:0 1px 3px
-rgb(0 0 0/.06)} .gazeveil-card h2{margin:0 0 .25rem;font-size:1.2rem;line-height:1.3} .gazeveil-card p{margin:.4rem 0 0}
-.gazeveil-card dl{margin:1rem 0 0} .gazeveil-card
-dt{margin-top:.8rem;font-size:.8rem;font-weight:600;letter-spacing:.04em;text-transform:uppercase; color:var(--soft)}
-.gazeveil-card dd{margin:.15rem 0 0} .gazeveil-card details{margin:.6rem 0 0} .gazeveil-card
-summary{cursor:pointer;font-weight:600} .gazeveil-card ul{margin:.15rem 0 0;padding-left:1.2rem} .gazeveil-card
-.verdict{display:inline-block;margin:0 0 .75rem;padding:.1rem .6rem;border-radius:1rem;font-size:.8rem;
-font-weight:600;color:#fff;background:var(--good)} .gazeveil-card .verdict.weak{background:var(--warn)} .gazeveil-card
-.verdict.none{background:var(--bad)} .gazeveil-card .belief{position:relative;height:.9rem;margin:.7rem 0
-.2rem;border-radius:.45rem;background:var(--track)} .gazeveil-card .belief
-i{position:absolute;top:0;bottom:0;border-radius:.45rem;background:var(--good);opacity:.8} .gazeveil-card .belief
-b{position:absolute;left:50%;top:-.2rem;bottom:-.2rem;width:2px;margin-left:-1px; background:var(--ink)} .gazeveil-card
-.scale{display:flex;justify-content:space-between;font-size:.75rem;color:var(--soft)} .gazeveil-card
-img{max-width:100%;margin:.6rem 0 0} .gazeveil-card .fine{margin-top:1rem;padding-top:.8rem;border-top:1px solid
-var(--line);font-size:.85rem; color:var(--soft)} @media
-(prefers-color-scheme:dark){.gazeveil-card{--ink:#e8ecf3;--soft:#a3aebf;--paper:#171c24;--line:#2c3542;
+border-radius:.9rem;background:var(--paper);color:var(--ink);font:1rem/1.55 system-ui,sans-serif;
+box-shadow:0 1px 3px rgb(0 0 0/.06)}
+.gazeveil-card h2{margin:0 0 .25rem;font-size:1.2rem;line-height:1.3}
+.gazeveil-card p{margin:.4rem 0 0}
+.gazeveil-card dl{margin:1rem 0 0}
+.gazeveil-card dt{margin-top:.8rem;font-size:.8rem;font-weight:600;letter-spacing:.04em;text-transform:uppercase;
+color:var(--soft)}
+.gazeveil-card dd{margin:.15rem 0 0}
+.gazeveil-card details{margin:.6rem 0 0}
+.gazeveil-card summary{cursor:pointer;font-weight:600}
+.gazeveil-card ul{margin:.15rem 0 0;padding-left:1.2rem}
+.gazeveil-card .verdict{display:inline-block;margin:0 0 .75rem;padding:.1rem .6rem;border-radius:1rem;font-size:.8rem;
+font-weight:600;color:#fff;background:var(--good)}
+.gazeveil-card .verdict.weak{background:var(--warn)}
+.gazeveil-card .verdict.none{background:var(--bad)}
+.gazeveil-card .belief{position:relative;height:.9rem;margin:.7rem 0 .2rem;border-radius:.45rem;background:var(--track)}
+.gazeveil-card .belief i{position:absolute;top:0;bottom:0;border-radius:.45rem;background:var(--good);opacity:.8}
+.gazeveil-card .belief b{position:absolute;left:50%;top:-.2rem;bottom:-.2rem;width:2px;margin-left:-1px;
+background:var(--ink)}
+.gazeveil-card .scale{display:flex;justify-content:space-between;font-size:.75rem;color:var(--soft)}
+.gazeveil-card img{max-width:100%;margin:.6rem 0 0}
+.gazeveil-card .fine{margin-top:1rem;padding-top:.8rem;border-top:1px solid var(--line);font-size:.85rem;
+color:var(--soft)}
+@media (prefers-color-scheme:dark){.gazeveil-card{--ink:#e8ecf3;--soft:#a3aebf;--paper:#171c24;--line:#2c3542;
 --good:#3fb48a;--warn:#d9a13b;--bad:#e0705f;--track:#2a3240}.gazeveil-card .verdict{color:#10151c}}
 """
 
