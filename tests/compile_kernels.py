@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import gazeveil
-from gazeveil.lab.commands.audit import find_subjects
+import gazeveil.lab.audited
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, build
 
@@ -23,7 +23,6 @@ def main() -> None:
     for path in sorted(package.rglob("*_kernels.py")):
         with suppress(ImportError):  # those for graphics cards
             importlib.import_module(".".join(("gazeveil", *path.relative_to(package).with_suffix("").parts)))
-    find_subjects()
     for name in SUBJECTS.names():
         subject = build(name)
         subject.run(subject.pairs[0].first, NoiseSource.seeded(1), 2)

@@ -28,20 +28,20 @@ ROWS = {found["registry"]: Row(found["place"], found["test"]) for found in ROW.f
 
 
 def registries() -> dict[str, str]:
-    """Return every registry of the package, and where its entries live: a folder that it searches, or its own file."""
+    """Return every registry and literal table, and where it is extended: a folder that it searches, or its own file."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name == "registry.py" or "Registry(" not in (text := path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        if path.name == "registry.py" or not ("Registry(" in text or "Names(" in text):
             continue
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.parse(text).body:
             if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)):
                 continue
-            if ast.unparse(node.value.func) == "Registry":
-                given = [*node.value.args[1:], *(word.value for word in node.value.keywords)]
-                places = [str(each.value) for each in given if isinstance(each, ast.Constant)]
+            if ast.unparse(node.value.func) in ("Registry", "Names"):
+                places = [str(each.value) for each in node.value.args[1:] if isinstance(each, ast.Constant)]
                 own = f"src/gazeveil/{path.relative_to(PACKAGE).as_posix()}"
-                place = f"src/{places[0].replace('.', '/')}/" if places else own
+                place = f"src/{places[0].replace('.', '/')}/" if len(places) == 1 else own
                 found[f"{module}.{ast.unparse(node.target)}"] = place
     return found
 

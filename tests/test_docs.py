@@ -72,10 +72,10 @@ def forget_what_the_docs_registered() -> None:
     """Take the examples of the docs out of all registries again, so that other tests do not find them."""
     modules_of_ours = [module for name, module in sys.modules.items() if name.partition(".")[0] == "gazeveil"]
     for registry in [thing for module in modules_of_ours for thing in vars(module).values() if type(thing) is Registry]:
-        for name, thing in list(registry._entries.items()):
+        for name, thing in list(registry._table.items()):
             modules = {str(getattr(thing, "__module__", "")), type(thing).__module__}
             if any(module.startswith(("__docs__", "gazeveil_own_")) for module in modules):
-                del registry._entries[name]
+                del registry._table[name]
 
 
 def test_every_block_has_a_language_that_is_run_or_known_to_stand_still() -> None:

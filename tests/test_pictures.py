@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gazeveil.arrays import FloatArray
-from gazeveil.display import COLOURS, break_titles, canvas, legend_below, look, png
+from gazeveil.display import COLOURS, break_titles, canvas, legend_below, line_style, png
 
 # What is seen of linear red, green and blue without one kind of cones (Machado et al. 2009, severity 1).
 SEEN = {
@@ -45,7 +45,7 @@ def test_the_measure_finds_colours_that_are_confused() -> None:
 
 
 def test_lines_that_share_a_colour_differ_in_their_dashes() -> None:
-    looks = [tuple(look(number).values()) for number in range(4 * len(COLOURS))]
+    looks = [tuple(line_style(number).values()) for number in range(4 * len(COLOURS))]
     assert len(set(looks)) == len(looks)
 
 

@@ -102,8 +102,8 @@ def settings() -> dict[str, list[Setting]]:
         "heatmap": [PrivateHeatmap],
         "heatmaps": [PrivateHeatmaps],
         "movie": [HeatmapMovie],
-        "aoi": [AoiStatistics, *(STATISTICS[name] for name in STATISTICS.names())],
-        "features": [SeriesMechanism, *SERIES_MECHANISMS, ParticipantRelease],
+        "aoi": [AoiStatistics, *STATISTICS.values()],
+        "features": [SeriesMechanism, *SERIES_MECHANISMS.values(), ParticipantRelease],
         "veil": [VeiledRecordings, StreamMechanism],
     }
     return {

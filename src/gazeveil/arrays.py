@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of arrays, rows and progress calls that many modules share, and linear algebra on one thread.
+"""Types that many modules share (arrays, rows, progress calls), and linear algebra on one thread.
 
 OpenBLAS, which numpy brings along, splits even small products over all cores and lets its threads spin while they wait
 for each other. Hundreds of decompositions of 150 by 150 took ten times as much processor time so on a busy machine
@@ -28,7 +28,7 @@ WordArray = NDArray[np.uint64]
 BoolArray = NDArray[np.bool_]
 
 Tell = Callable[[float, float | None], None]
-"""What a long job calls as it goes: how much is done, and of how much if that is known."""
+"""What a long job calls as it goes: how much is done, and of how much, if that is known."""
 
 
 class PlainRow:
@@ -42,10 +42,10 @@ class PlainRow:
 
 
 def silent(done: float, total: float | None = None) -> None:
-    """Tell nobody."""
+    """Report to nobody."""
 
 
-# --- Linear algebra on small matrices, without the threads that it does not need.
+# --- Linear algebra on one thread.
 
 
 _NAMES = tuple(f"{maker}openblas_{{}}_num_threads{width}" for maker in ("scipy_", "") for width in ("64_", ""))
@@ -56,9 +56,9 @@ _lock = threading.Lock()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute with one thread a call inside the block, as decorator or context; where numpy has another BLAS, as ever.
+    """Use one thread for linear algebra inside the block, as decorator or context; another BLAS is left as it is.
 
-    The number of threads is one of the whole process, so it is put back when the last block ends.
+    The number belongs to the whole process, so it is restored when the last block ends.
     """
     _enter()
     try:

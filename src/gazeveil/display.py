@@ -35,13 +35,13 @@ def _row(row: tuple[object, ...]) -> str:
 
 
 def a_few(names: Collection[object], most: int = 3) -> str:
-    """Return names with commas between; of many the first, and how many more there are."""
+    """Return names with commas between; of many the first ones, and how many more there are."""
     shown = ", ".join(str(name)[:60] for name in islice(names, most))
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
 def plain_number(number: float) -> str:
-    """Write a number as someone would, and exactly."""
+    """Return a number in its short form if that is exact, else in full."""
     return f"{number:g}" if float(f"{number:g}") == number else repr(float(number))
 
 
@@ -55,7 +55,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 2]} …"
 
 
-# --- Pictures as values: shown by notebooks, saved to files, drawn without a window.
+# --- Pictures.
 
 
 BLUE, ORANGE, GREEN, RED = "#0258df", "#e09416", "#109d56", "#b7100e"
@@ -90,7 +90,7 @@ class Picture:
 
 
 def paper(width: float, height: float, layout: Any = None) -> Any:
-    """Return a figure of this many inches, without touching anyone's global plotting state.
+    """Return a figure of this many inches; matplotlib's global state stays as it is.
 
     Raises:
         MissingExtra: If matplotlib is not installed.
@@ -101,9 +101,9 @@ def paper(width: float, height: float, layout: Any = None) -> Any:
 
 
 def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
-    """Return a figure and its axes, for which room is found when it is drawn.
+    """Return a figure and its axes, laid out when it is drawn.
 
-    With ``mosaic``, axes are laid out and called as it says.
+    ``mosaic`` gives the layout and the names of the axes.
 
     Raises:
         MissingExtra: If matplotlib is not installed.
@@ -115,7 +115,7 @@ def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int 
     return figure, axes
 
 
-def look(number: int) -> dict[str, str]:
+def line_style(number: int) -> dict[str, str]:
     """Return colour and dashes of a line; lines that share a colour differ in their dashes."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": _DASHES[number // len(COLOURS) % len(_DASHES)]}
 
@@ -130,7 +130,7 @@ def legend_below(figure: Any, axes: Any, **options: Any) -> None:
 
 
 def placed(figure: Any, left: float, bottom: float, width: float, height: float) -> Any:
-    """Return axes at a place of a figure in inches: finding room for axes takes longer than drawing them."""
+    """Return axes at a place of a figure, in inches: an automatic layout takes longer than the drawing."""
     across, up = figure.get_size_inches()
     return figure.add_axes((left / across, bottom / up, width / across, height / up))
 
@@ -164,7 +164,7 @@ def png(figure: Any, dpi: int = 110) -> bytes:
     figure.set_dpi(dpi)
     break_titles(figure)
     if room := figure.get_layout_engine():
-        room.execute(figure)  # saving would draw everything once more before it asks for the room of each part
+        room.execute(figure)  # saving would draw everything once more before the layout
         if break_titles(figure):  # axes are smaller now
             room.execute(figure)
         figure.set_layout_engine("none")

@@ -45,7 +45,7 @@ def closest(word: object, known: Iterable[str]) -> str:
 
 
 def why(error: Exception) -> str:
-    """Say in words why a file could not be read, without the number and the path that the system adds."""
+    """Return the reason why a file could not be read, without the number and the path that the system adds."""
     if isinstance(error, FileNotFoundError):
         return "nothing there"
     return str(error.strerror or error) if isinstance(error, OSError) else str(error)

@@ -6,8 +6,8 @@ A number that a user writes is kept as the fraction that it is: ``"0.1"`` is one
 the float ``0.1`` is the binary value it stands for, 0.1000000000000000055. Write budgets as strings if three times 0.1
 is to fit into 0.3.
 
-Where a number must be rounded, it is rounded against the spender: what is guaranteed or spent goes up, what may still
-be spent goes down.
+A number that must be rounded is rounded against the spender: what is guaranteed or spent goes up, what may still be
+spent goes down.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gazeveil.errors import OptionError
 Number: TypeAlias = int | float | str | Fraction | Decimal
 
 _LARGEST_EXPONENT, _SMALLEST_EXPONENT = 300, -330
-"""Numbers beyond these powers of ten are refused: no privacy needs them, and 10**(10**9) would never end."""
+"""Numbers beyond these powers of ten are refused: no guarantee needs them, and 10**(10**9) would never end."""
 
 _FLOATS_REACH = 300
 """Powers of ten beyond this are written without floats, which would make 0 or infinity of them."""
@@ -129,9 +129,9 @@ def root_up(number: Fraction, digits: int = 40) -> Fraction:
 
 
 def in_digits(number: Fraction, digits: int = 4, *, up: bool = True) -> str:
-    """Write a number for participants, in few digits, rounded up (a guarantee) or down (what is left).
+    """Write a number for readers, in few digits, rounded up (a guarantee) or down (what is left).
 
-    What differs from fewer digits by less than a float can tell is not rounded away from them: 0.1 reads 0.1.
+    A float that is off by less than its precision is not rounded away from fewer digits: 0.1 reads 0.1.
     """
     slack = abs(number) / 10**15
     rounded = decimal_up(number - slack, digits) if up else decimal_down(number + slack, digits)

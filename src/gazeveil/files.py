@@ -21,7 +21,7 @@ _SYNCS_AT_ONCE = 16
 _DEVICES = re.compile(r"(?i)con|prn|aux|nul|com\d|lpt\d")
 _IS_UNIX = hasattr(os, "getuid")
 _FREE_S, _PAUSE_S = 1.0, 0.02
-"""For how long Windows is asked again to move something that another program looks at, such as a virus scanner."""
+"""For how long a move is tried again on Windows while another program, such as a virus scanner, has the file open."""
 
 
 @contextmanager
@@ -78,20 +78,20 @@ def write_private(path: Path, text: str) -> None:
 
 
 def is_device(name: str) -> bool:
-    """Tell whether Windows takes a name for a device, whatever comes after its first dot."""
+    """Return whether Windows takes a name for a device, whatever comes after its first dot."""
     return _DEVICES.fullmatch(name.split(".", maxsplit=1)[0]) is not None
 
 
 def others_may_read(path: Path) -> bool:
-    """Tell whether the mode of a file lets others read or write it; never so on Windows, where modes say nothing."""
+    """Return whether the mode of a file lets others read or write it; False on Windows, where modes mean nothing."""
     return _IS_UNIX and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def sync(path: Path) -> None:
-    """Wait until the disk has a file or a folder. Windows looks after folders itself, and lets nobody open them."""
+    """Wait until a file or a folder is on disk. Windows syncs folders itself, and lets nobody open them."""
     if not _IS_UNIX and path.is_dir():
         return
-    descriptor = os.open(path, os.O_RDONLY if _IS_UNIX else os.O_RDWR)  # Windows writes out what may be written
+    descriptor = os.open(path, os.O_RDONLY if _IS_UNIX else os.O_RDWR)  # Windows syncs only what is open for writing
     try:
         os.fsync(descriptor)
     finally:
@@ -127,7 +127,7 @@ def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        with suppress(OSError):  # an error on the way is the one to tell, not that there is nothing to tidy
+        with suppress(OSError):  # an earlier error is the one to report, not that there is nothing to remove
             path.unlink()
 
 

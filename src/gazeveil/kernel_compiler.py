@@ -3,12 +3,12 @@
 """How kernels are compiled, and when compiled code may be used again.
 
 numba's own cache looks at the file of a function, not at the files of the functions that it calls. So after an update
-that mends one kernel, its callers would run the old one. Here compiled code is kept under a digest of everything that
-is compiled into kernels. It lies where numba puts it: beside the source, or in the user's cache folder where that
+that corrects one kernel, its callers would run the old one. Here compiled code is kept under a digest of everything
+that is compiled into kernels. It lies where numba puts it: beside the source, or in the user's cache folder where that
 cannot be written. numba itself keeps versions of numba and kinds of processor apart.
 
-Of processes that want the same kernel at once, one compiles and the others wait for it and read. This saves time, and
-it keeps what is kept whole: numba numbers the files of one function without a lock, so that two processes that compile
+If several processes need the same kernel at once, one compiles and the others wait for it and read. This saves time,
+and it keeps the cache valid: numba numbers the files of one function without a lock, so that two processes that compile
 it for two signatures could leave code for the one under the name of the other.
 
 Only modules of kernels import this file; it loads numba.
@@ -36,7 +36,7 @@ CONSTANTS = ("noise/intervals.py", "noise/parameters.py")
 """Files whose values are compiled into kernels. Everything else that is lies in a file called ``…_kernels.py``."""
 
 PATIENCE = 30.0
-"""Seconds to wait for another process that compiles the same kernel; after them this one compiles and keeps nothing."""
+"""Seconds to wait for another process that compiles the same kernel; then this one compiles, and caches nothing."""
 
 
 def sources() -> list[Path]:
@@ -88,11 +88,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._compiling = 0
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """Return what else compiled code depends on: the name says all about the function, outer variables too."""
+        """Return what compiled code depends on beside the function, which its name identifies with outer variables."""
         return sig, codegen.magic_tuple()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code that is kept. If there is none, this process is the one that compiles it from now on."""
+        """Return cached code. If there is none, this process locks the cache and compiles."""
         found = super().load_overload(sig, target_context)
         if found is None and not self._compiling:
             self._impl.locator.ensure_cache_path()
@@ -104,7 +104,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code, and drop what was compiled from other sources."""
+        """Cache compiled code, and delete what was compiled from other sources."""
         self._compiling -= 1
         try:
             if self._lock is not None:
@@ -135,8 +135,8 @@ def kernel(
 
     Args:
         signatures: If given, the function is compiled now, and for these alone.
-        around: The kernel that a function within a function calls, and no other outer variable: its module tells what
-            is kept apart from what.
+        around: For a function within a function: the kernel that it calls, which must be its only outer variable. Its
+            name keeps cached code apart.
         options: As `numba.njit` takes them.
     """
 
@@ -144,7 +144,7 @@ def kernel(
         if around is not None:
             function.__qualname__ = f"{around.__module__}.{around.__name__}.{function.__name__}"
         dispatcher = njit(nogil=True, **options)(function)
-        if dispatcher is function:  # numba is told not to compile (NUMBA_DISABLE_JIT)
+        if dispatcher is function:  # numba is set not to compile (NUMBA_DISABLE_JIT)
             return function
         with suppress(RuntimeError):  # no folder can be written: every process compiles for itself
             dispatcher._cache = _KernelCache(function)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What users set of a mechanism, declared once: a dataclass's field has name, default, bounds, its docstring the words.
+"""Options of mechanisms, declared once: a dataclass's field has name, default and bounds, its docstring the help.
 
-`setting` marks a field as one that users set. `check_settings` refuses what is out of bounds, `settings_of` reads the
+`setting` marks a field as an option. `check_settings` refuses what is out of bounds, `settings_of` reads the
 declaration: the command line's options, their defaults and their help are made from it (``python -m tools.generate``).
 """
 
@@ -26,7 +26,7 @@ _TEXTS = {"Number", "Fraction", "str", "Detector", "Eyes", "tuple[float, float]"
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """How a field may be set.
+    """How an option may be set.
 
     Attributes:
         option: The option; empty for the field's own name.
@@ -69,14 +69,14 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing that users set of a mechanism.
+    """One option of a mechanism.
 
     Attributes:
         name: The field.
         option: The option of the command line.
         type: ``text``, ``float``, ``int`` or ``bool``.
         words: What it means: the first sentence about it in its class's docstring.
-        default: What it is if nothing is said; ``...`` if something must be.
+        default: Its default; ``...`` if it must be given.
         names: The kind of names that it takes.
         metavar: How help writes its value, if not by its type.
     """
@@ -90,7 +90,7 @@ class Setting:
     metavar: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the setting as plain values, without what says nothing."""
+        """Return the setting as plain values, without empty ones."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if value is not ... and value != ""}
 
@@ -126,7 +126,7 @@ def option_of(each: Any) -> str:
 
 
 def words_of(kind: type) -> dict[str, str]:
-    """Return what the docstrings of a class and its bases say of each attribute, the first sentence."""
+    """Return the first sentence about each attribute in the docstrings of a class and its bases."""
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         section = re.search(r"^Attributes:\n(.*?)(?=^\S|\Z)", inspect.cleandoc(base.__doc__ or ""), re.M | re.S)
@@ -136,7 +136,7 @@ def words_of(kind: type) -> dict[str, str]:
 
 
 def settings_of(kind: type) -> Iterator[Setting]:
-    """Go through what users set of a mechanism."""
+    """Yield the options of a mechanism."""
     words = words_of(kind)
     for each in fields(kind):
         declared = each.metadata.get(_KEY)

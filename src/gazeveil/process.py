@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What belongs to one process on every system: locks on the files that it holds, and the signals that end it.
+"""Locks on files, and the signals that end a program, on every system.
 
-Unix locks a whole file, and whoever does not ask for the lock may still read (``flock``). Windows locks bytes, and
-keeps everyone from them, so the locked byte lies behind everything that a file of ours ever holds.
+Unix locks a whole file, and programs that do not ask for the lock may still read it (``flock``). Windows locks bytes
+and keeps everyone from them, so the locked byte lies behind everything that a file of ours ever holds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HELD_BY_OTHERS = {errno.EAGAIN, errno.EACCES}  # as Unix says it, and as Window
 
 
 def try_lock(file: int) -> bool:
-    """Lock an open file if nobody else holds it, and return whether that was so.
+    """Lock an open file if it is free, and return whether it was.
 
     Raises:
         OSError: If such files cannot be locked.
@@ -52,7 +52,7 @@ def try_lock(file: int) -> bool:
 def lock(file: int, *, shared: bool = False) -> None:
     """Lock an open file, however long others hold it; otherwise as `try_lock`.
 
-    With ``shared``, others hold it too who ask for no more than this; on Windows one at a time holds it.
+    With ``shared``, several programs that ask for a shared lock hold it at once; on Windows one at a time.
     """
     if _windows is None:
         fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
@@ -62,7 +62,7 @@ def lock(file: int, *, shared: bool = False) -> None:
 
 
 def unlock(file: int) -> None:
-    """Let go of a file that was locked. Closing it alone would not, if a child has inherited the descriptor."""
+    """Unlock a file. Closing it alone would not, if a child has inherited the descriptor."""
     if _windows is None:
         fcntl.flock(file, fcntl.LOCK_UN)
         return
@@ -70,11 +70,11 @@ def unlock(file: int) -> None:
     _windows.locking(file, _windows.LK_UNLCK, 1)
 
 
-# --- Signals for programs that run until they are told to stop, on every system.
+# --- Signals.
 
 
 STOP: Final = ("SIGTERM", "SIGINT", "SIGBREAK")
-"""What tells a program to stop: a service manager, Ctrl-C, and Ctrl-Break or a closed window on Windows."""
+"""The signals to stop: of a service manager, of Ctrl-C, and of Ctrl-Break or a closed window on Windows."""
 
 
 @contextmanager

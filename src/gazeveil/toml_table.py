@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One table of a TOML file, read field by field; errors name the line on which a field stands.
+"""One table of a TOML file, read field by field; errors state file, line, field, and what was expected.
 
-The standard parser does not tell. This scan only has to be good enough to point a participant to the right place, so it
-knows headers, keys and strings over several lines, and where it is unsure it names the nearest line above.
+The standard parser does not give lines. The scan for them only has to point to the right place, so it knows headers,
+keys and strings over several lines; where it is unsure it gives the nearest line above.
 
-What is wrong is reported with file, line, field and what was expected.
-
-Every key that nobody asked for is refused by `Table.done`: a file with a misspelt limit must not be used without it.
+`Table.done` refuses every key that was not read: a file with a misspelt limit must not be used without it.
 """
 
 from __future__ import annotations
@@ -87,7 +85,7 @@ def _still_within(line: str, within: str) -> str:
     return within
 
 
-# --- One table of a TOML file, read field by field.
+# --- Reading field by field.
 
 
 LONGEST_NAME = 80
@@ -96,28 +94,28 @@ MISSING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The file: what a complaint needs to know of it."""
+    """The file, for error messages."""
 
     path: Path
     lines: dict[Where, int]
 
     def wrong(self, where: Where, expected: str, found: str, hint: str = "") -> FileFormatError:
-        """Return a complaint about a field."""
+        """Return the error about a field."""
         named = ".".join(str(part) for part in where if not isinstance(part, int))
         about = f"{expected} for {named}" if named else expected
         return FileFormatError(self.path, line=line_of(self.lines, where), expected=about, found=found, hint=hint)
 
     def because(self, where: Where, expected: str, error: GazeveilError) -> FileFormatError:
-        """Return a complaint that passes on what someone else found wrong."""
+        """Return the error about a field that another check found wrong."""
         return self.wrong(where, expected, error.message, error.hint)
 
     def beside(self, name: str) -> Path:
-        """Return a path that is written relative to the file."""
+        """Return a path that the file gives, relative to the file's own folder."""
         return self.path.parent / Path(name).expanduser()
 
 
 class Table:
-    """The keys of one table, each to be asked for once."""
+    """The keys of one table, read one by one."""
 
     def __init__(self, file: File, where: Where, values: object) -> None:
         if not isinstance(values, Mapping):
@@ -129,11 +127,11 @@ class Table:
         return key in self.values
 
     def wrong(self, key: str, expected: str, found: str, hint: str = "") -> FileFormatError:
-        """Return a complaint about one of its fields."""
+        """Return the error about one of its fields."""
         return self.file.wrong((*self.where, key), expected, found, hint)
 
     def because(self, key: str, expected: str, error: GazeveilError) -> FileFormatError:
-        """Return a complaint that passes on what someone else found wrong."""
+        """Return the error about a field that another check found wrong."""
         return self.file.because((*self.where, key), expected, error)
 
     def any(self, key: str, default: Any = MISSING, expected: str = "a value") -> Any:
@@ -242,7 +240,7 @@ class Table:
         return Table(self.file, (*self.where, key), self.any(key, default, expected))
 
     def done(self) -> None:
-        """Refuse keys that nobody asked for."""
+        """Refuse keys that were not read."""
         for key in self.values:
             if key not in self._asked:
                 known = sorted(set(self._asked))
@@ -258,7 +256,7 @@ def tables(file: File, values: Mapping[str, Any], key: str) -> list[Table]:
 
 
 def told(value: object) -> str:
-    """Say what was found, shortly and on one line."""
+    """Return a value for a message: short, and on one line."""
     try:
         text = json.dumps(value, ensure_ascii=True)
     except (TypeError, ValueError):

@@ -13,7 +13,7 @@ from scipy import stats
 
 from gazeveil.aggregate.bayes_decoder import FALSE_DISCOVERIES, Channel, Decoder, gamma_quantiles, hot_spots
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_prior import BELIEVED, Plane, directions, mean_of, models_of
+from gazeveil.aggregate.map_prior import FEW_NUMBERS_PICTURE_WEIGHT, Plane, directions, mean_of, models_of
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.geometry import screen
 
@@ -119,7 +119,7 @@ def test_under_huge_noise_the_prior_comes_back(saliency):
     np.testing.assert_allclose(decoded.map.ravel(), mean_of(models), rtol=0.02)
     assert decoded.data_share < 1e-6
     assert decoded.noise_sd.max() < 1e-4 * decoded.map.mean()
-    assert decoded.picture_share == pytest.approx(0.0 if saliency is None else BELIEVED, abs=1e-3)
+    assert decoded.picture_share == pytest.approx(0.0 if saliency is None else FEW_NUMBERS_PICTURE_WEIGHT, abs=1e-3)
 
 
 def test_an_unknown_gain_is_found():

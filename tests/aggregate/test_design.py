@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_features import Expected, ball, expected
+from gazeveil.aggregate.map_features import ExpectedMoments, designed_coordinates, expected_moments
 from gazeveil.aggregate.map_prior import Plane, directions
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies import bumps, modes
@@ -33,7 +33,7 @@ def spot(row, column):
     return Saliency.of_map(values)
 
 
-def whitened_squares(about: Expected, coordinates):
+def whitened_squares(about: ExpectedMoments, coordinates):
     """The mean square length of a participant's coordinates."""
     return float(np.trace(coordinates @ (about.between + about.within) @ coordinates.T))
 
@@ -41,8 +41,8 @@ def whitened_squares(about: Expected, coordinates):
 @pytest.mark.parametrize("saliency", [None, spot(8, 20)])
 @pytest.mark.parametrize("observers", [5, 30, 300])
 def test_a_typical_participant_s_coordinates_have_squares_that_add_up_to_1(saliency, observers):
-    about = expected(PLANE, saliency)
-    found = ball(about, observers, partial(_radial, observers))
+    about = expected_moments(PLANE, saliency)
+    found = designed_coordinates(about, observers, partial(_radial, observers))
     assert whitened_squares(about, found) == pytest.approx(1, rel=1e-3)
 
 
@@ -51,14 +51,14 @@ def _radial(observers: int, count: int) -> float:
 
 
 def test_more_people_are_asked_for_more_numbers():
-    about = expected(PLANE, None)
-    counts = [len(ball(about, n, partial(_radial, n))) for n in (2, 15, 50, 200)]
+    about = expected_moments(PLANE, None)
+    counts = [len(designed_coordinates(about, n, partial(_radial, n))) for n in (2, 15, 50, 200)]
     assert counts == sorted(counts)
     assert counts[0] <= 2 < counts[-1]
 
 
 def test_what_is_explained_grows_with_observers_and_falls_with_noise():
-    about = expected(PLANE, spot(8, 20))
+    about = expected_moments(PLANE, spot(8, 20))
     seen = np.eye(150)[1:21]
     by_people = [about.explained(seen, 1e-5, people) for people in (1, 10, 100, 1000)]
     assert by_people == sorted(by_people)
@@ -69,14 +69,14 @@ def test_what_is_explained_grows_with_observers_and_falls_with_noise():
 
 
 def test_everything_is_explained_where_everything_is_seen_of_everybody():
-    assert expected(PLANE, None).explained(np.eye(150), 1e-16, 10**12) == pytest.approx(1, abs=1e-3)
+    assert expected_moments(PLANE, None).explained(np.eye(150), 1e-16, 10**12) == pytest.approx(1, abs=1e-3)
 
 
 def test_no_other_coordinates_of_the_same_length_explain_more():
     """Against 200 random designs of as many rows and the same mean square length."""
-    about = expected(PLANE, None)
+    about = expected_moments(PLANE, None)
     noise = 9 * (2 / 30) ** 2 * 0.45**2 / 0.5**2
-    designed = ball(about, 30, lambda count: (count + 1) * (2 / 30) ** 2)
+    designed = designed_coordinates(about, 30, lambda count: (count + 1) * (2 / 30) ** 2)
     best = about.explained(designed, noise, 30)
     rng = np.random.default_rng(2)
     values, ways = np.linalg.eigh(about.between)

@@ -81,7 +81,7 @@ def test_where_the_number_of_people_is_a_secret_it_is_counted_within_the_budget(
     measurement = counting.measurement
     left = measurement._strategy(30).task.epsilon  # type: ignore[attr-defined]
     assert left + COUNT_SHARE * 2 == 2
-    counts = {mechanism.counted(20, NoiseSource.seeded(seed)) for seed in range(6)}
+    counts = {mechanism.noisy_count(20, NoiseSource.seeded(seed)) for seed in range(6)}
     assert len(counts) > 1
     declared = planned(mechanism, a_corpus(20), number=25, secret=True).measurement
     assert declared.strategy.task.observers == 25  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate import neural_decoder
-from gazeveil.aggregate.bayes_decoder import Decoded, from_learned, hot_spots
+from gazeveil.aggregate.bayes_decoder import Decoded, from_network, hot_spots
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_features import bumps_along, bumps_over, lattice_of
 from gazeveil.aggregate.map_prior import Plane, broad, mean_of, models_of, plain_models
@@ -46,10 +46,10 @@ def numbers_of(map_: FloatArray) -> FloatArray:
 
 
 @cache
-def of_spots(noise_sd: float, draws: int = 20) -> tuple[neural_decoder.Learned, ...]:
+def of_spots(noise_sd: float, draws: int = 20) -> tuple[neural_decoder.NetworkEstimate, ...]:
     rng, numbers = np.random.default_rng(1), numbers_of(spots_map())
     people = max(round(5.276 / noise_sd), 1)
-    facts = neural_decoder.Facts(PLANE, people, noise_sd)
+    facts = neural_decoder.PublicFacts(PLANE, people, noise_sd)
     return tuple(
         neural_decoder.of_bumps(facts, numbers + noise_sd * rng.normal(size=numbers.size), MEAN) for _ in range(draws)
     )
@@ -79,7 +79,7 @@ def test_maps_are_positive_and_of_mass_1() -> None:
 def test_nothing_but_noise_is_hardly_taken_for_gaze() -> None:
     rng = np.random.default_rng(2)
     expected = numbers_of(MEAN)
-    facts = neural_decoder.Facts(PLANE, 18, 0.3)
+    facts = neural_decoder.PublicFacts(PLANE, 18, 0.3)
     maps = [
         neural_decoder.of_bumps(facts, expected + 0.3 * rng.normal(size=expected.size), MEAN).map for _ in range(20)
     ]
@@ -119,11 +119,11 @@ def test_hot_spots_are_found_where_they_are() -> None:
     ],
 )
 def test_it_knows_where_it_was_trained(plane: Plane, people: int, noise: float, known: bool) -> None:
-    assert neural_decoder.BUMPS.knows(neural_decoder.Facts(plane, people, noise), 494) is known
+    assert neural_decoder.BUMPS.knows(neural_decoder.PublicFacts(plane, people, noise), 494) is known
 
 
 def test_modes_are_known_by_their_number_too() -> None:
-    facts = neural_decoder.Facts(PLANE, 15, 0.15)
+    facts = neural_decoder.PublicFacts(PLANE, 15, 0.15)
     assert [count for count in range(1, 20) if neural_decoder.MODES.knows(facts, count)] == list(range(2, 13))
 
 
@@ -222,7 +222,7 @@ def test_records_name_the_networks(saliency: Saliency | None, files: set[str]) -
 
 
 def test_the_share_of_data_grows_with_what_the_data_moved() -> None:
-    few, many = (from_learned(PLANE, of_spots(noise)[0], MEAN, 40) for noise in (0.3, 0.02))
+    few, many = (from_network(PLANE, of_spots(noise)[0], MEAN, 40) for noise in (0.3, 0.02))
     assert isinstance(few, Decoded)
     assert 0 <= few.data_share < many.data_share <= 1
     assert (many.population_sd >= many.error_sd).all()
@@ -231,13 +231,13 @@ def test_the_share_of_data_grows_with_what_the_data_moved() -> None:
 def test_a_mirrored_scene_has_a_mirrored_map() -> None:
     numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(6).normal(size=bumps_over(GRID).shape[1])
     rows, columns = (each.shape[1] for each in reversed(bumps_along(GRID)))
-    facts = neural_decoder.Facts(PLANE, 50, 0.1)
+    facts = neural_decoder.PublicFacts(PLANE, 50, 0.1)
     found = neural_decoder.of_bumps(facts, numbers, MEAN).map.reshape(GRID.shape)
     mirrored = neural_decoder.of_bumps(facts, numbers.reshape(rows, columns)[:, ::-1].ravel(), MEAN).map
     assert np.allclose(mirrored.reshape(GRID.shape)[:, ::-1], found, rtol=1e-3)
 
 
-def of_network(name: str) -> tuple[neural_decoder.Learned, object]:
+def of_network(name: str) -> tuple[neural_decoder.NetworkEstimate, object]:
     """What the shipped network says, and what it says in PyTorch, of the same noisy numbers."""
     torch = pytest.importorskip("torch")
     from gazeveil.lab.training.heatmap_decoder import COURSES, OfBumps, OfModes, Raster, Trained, designed
@@ -253,10 +253,10 @@ def of_network(name: str) -> tuple[neural_decoder.Learned, object]:
         measure: OfModes | OfBumps = OfModes(raster, design)
         numbers = 0.2 * rng.normal(size=design.features.shape[1])
         task = Task(grid=GRID, observers=20, epsilon=1)
-        decodes = modes.learned_for(task)
+        decodes = modes.network_decoder_for(task)
         assert decodes is not None
         by_kind = decodes.models.chances(numbers).reshape(-1, 4).sum(axis=0)
-        found = neural_decoder.of_modes(decodes.facts, decodes.view, numbers, by_kind, mean)
+        found = neural_decoder.of_modes(decodes.facts, decodes.responses, numbers, by_kind, mean)
     else:
         measure = OfBumps(raster, 40, 40.0, pictured=name == "pictured")
         numbers = numbers_of(spots_map()) + 0.1 * rng.normal(size=bumps_over(GRID).shape[1])
@@ -276,7 +276,7 @@ def of_network(name: str) -> tuple[neural_decoder.Learned, object]:
 @pytest.mark.parametrize("name", ["bumps", "bumps_coarse", "pictured", "modes", "modes_coarse"])
 def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shipped runs without PyTorch, sees the same pictures and says the same."""
-    monkeypatch.setattr(Network, "answer", Network.said)  # training shows each scene one way around
+    monkeypatch.setattr(Network, "answer", Network.output)  # training shows each scene one way around
     used = name.split("_", maxsplit=1)[0].upper()
     alone = replace(getattr(neural_decoder, used), power=1.0, files=(f"learned_{name}.npz",))
     assert set(alone.files) <= set(getattr(neural_decoder, used).files)
@@ -288,7 +288,7 @@ def test_it_is_the_network_that_was_trained(name: str, monkeypatch: pytest.Monke
 
 def test_two_networks_answers_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = numbers_of(spots_map()) + 0.1 * np.random.default_rng(8).normal(size=bumps_over(GRID).shape[1])
-    facts, both = neural_decoder.Facts(PLANE, 50, 0.1), neural_decoder.BUMPS
+    facts, both = neural_decoder.PublicFacts(PLANE, 50, 0.1), neural_decoder.BUMPS
     logs = []
     for files in (both.files[:1], both.files[1:], both.files):
         monkeypatch.setattr(neural_decoder, "BUMPS", replace(both, files=files))
@@ -300,7 +300,7 @@ def test_two_networks_answers_are_averaged(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_most_gaze_in_the_middle_looks_like_is_seen() -> None:
     """How far numbers go towards bumps over the middle is the cosine between them; without noise, of them all."""
-    facts = neural_decoder.Facts(PLANE, 50, 0.1)
+    facts = neural_decoder.PublicFacts(PLANE, 50, 0.1)
     seen = {}
     for name, map_ in (("middle", PLANE.blurred(broad(GRID, 0.5, 0.5, 0.16, 0.16))), ("spots", spots_map())):
         pictures = neural_decoder.bumps_pictures(facts, numbers_of(map_), MEAN)
@@ -316,5 +316,5 @@ def test_a_networks_answer_is_the_mean_of_both_ways_around() -> None:
     pictures[-1] = np.linspace(-1, 1, 26)
     mirrored = pictures[:, :, ::-1].copy()
     mirrored[-1] *= -1
-    wanted = (network.said(pictures) + network.said(mirrored)[:, :, ::-1]) / 2
+    wanted = (network.output(pictures) + network.output(mirrored)[:, :, ::-1]) / 2
     assert np.allclose(network.answer(pictures), wanted, atol=1e-6)

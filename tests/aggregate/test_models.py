@@ -11,8 +11,8 @@ import pytest
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_prior import (
-    BELIEVED,
-    DOUBTED,
+    FEW_NUMBERS_PICTURE_WEIGHT,
+    MANY_NUMBERS_PICTURE_WEIGHT,
     PICTURE_KINDS,
     PICTURE_WEIGHT,
     PLAIN_KINDS,
@@ -133,7 +133,7 @@ def test_all_means_are_positive_maps_of_mass_1_and_weights_add_up():
         assert model.mean.sum() == pytest.approx(1)
     assert mean_of(models).sum() == pytest.approx(1)
     assert sum(model.weight for model in models if model.pictured) == pytest.approx(
-        picture_weight(bright_spot()) * BELIEVED / PICTURE_WEIGHT
+        picture_weight(bright_spot()) * FEW_NUMBERS_PICTURE_WEIGHT / PICTURE_WEIGHT
     )
 
 
@@ -145,7 +145,7 @@ def test_where_many_numbers_are_measured_pictures_and_weak_variation_are_believe
 
     assert share(many, lambda model: True) == pytest.approx(1)
     assert share(many, lambda model: model.pictured) == pytest.approx(
-        DOUBTED / BELIEVED * share(few, lambda model: model.pictured)
+        MANY_NUMBERS_PICTURE_WEIGHT / FEW_NUMBERS_PICTURE_WEIGHT * share(few, lambda model: model.pictured)
     )
     weak = [
         share(models, lambda model: not model.pictured and model.kind[0] < 1)

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from gazeveil import ApproxDP, Corpus, NoiseSource, Recording, screen
 from gazeveil.aggregate.audited import movie_subject, study_subject
 from gazeveil.aggregate.map_features import joint_sensitivity
-from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan, _bins, _cosines
+from gazeveil.aggregate.map_prior import cosines
+from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan, bins_of_rows
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import exact
 from gazeveil.noise import add_gaussian
@@ -102,10 +103,10 @@ def test_time_runs_from_the_first_sample_of_each_recording():
     edges = plan().edges
     two = joined(rows(100 + TICKS, 10, 10, trial="1"), rows(2000 + TICKS, 10, 10, trial="2"))
     expected = np.minimum((np.arange(30) // 5), 5)
-    assert _bins(two, edges).tolist() == [*expected, *expected]
+    assert bins_of_rows(two, edges).tolist() == [*expected, *expected]
     turned = joined(rows(2.0, 1, 1), rows(2.0, 1, 1, trial="2"), rows(0.5, 1, 1))
-    assert _bins(turned, edges).tolist() == [3, 0, 0]
-    assert _bins(rows([0.0, 2.99, 3.0, 9.0], 1, 1), edges).tolist() == [0, 5, -1, -1]
+    assert bins_of_rows(turned, edges).tolist() == [3, 0, 0]
+    assert bins_of_rows(rows([0.0, 2.99, 3.0, 9.0], 1, 1), edges).tolist() == [0, 5, -1, -1]
 
 
 def test_a_course_that_bins_do_not_divide_ends_with_a_shorter_bin():
@@ -117,7 +118,7 @@ def test_a_course_that_bins_do_not_divide_ends_with_a_shorter_bin():
 
 def test_cosines_make_smoothing_over_time_diagonal():
     chosen = plan(bin_seconds=0.25)
-    turn = _cosines(chosen.bins)
+    turn = cosines(chosen.bins)
     assert np.allclose(turn.T @ turn, np.eye(chosen.bins))
     turned = turn.T @ chosen.smoothing @ turn
     assert np.allclose(turned, np.diag(np.diag(turned)), atol=1e-12)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.aggregate.bayes_decoder import Seen, posterior
+from gazeveil.aggregate.bayes_decoder import NoisyFeatures, posterior
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.map_prior import Plane, directions, plain_models
 from gazeveil.geometry import screen
@@ -20,7 +20,7 @@ MEAN = plain_models(PLANE)[2].mean
 def seen_of(truth, noise_sd, rng):
     measured = truth @ FEATURES + noise_sd * rng.normal(size=FEATURES.shape[1])
     noise = noise_sd**2 * np.eye(FEATURES.shape[1])
-    return Seen(measured, FEATURES, np.zeros(PLANE.grid.size), 1.0, 0.01, noise)
+    return NoisyFeatures(measured, FEATURES, np.zeros(PLANE.grid.size), 1.0, 0.01, noise)
 
 
 @pytest.mark.parametrize("kind", [(0.2, 3.0), (6.0, 1.7), (16.0, 1.5)])

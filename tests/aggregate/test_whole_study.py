@@ -154,7 +154,7 @@ def test_the_forecast_rises_with_people_and_budget_and_falls_with_stimuli():
     many = tuple(f"s{k}" for k in range(12))
 
     def carried(count, observers, epsilon):
-        return planned_for(many[:count], observers, epsilon=epsilon).carried()
+        return planned_for(many[:count], observers, epsilon=epsilon).expected_correlation()
 
     assert 0 < carried(12, 30, 1.0) < carried(12, 30, 3.0) < carried(12, 100, 3.0) < carried(3, 100, 3.0) < 1
 

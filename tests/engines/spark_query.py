@@ -15,7 +15,7 @@ from typing import Any
 
 from gazeveil import GazeStreamDP
 from gazeveil.engines.spark import context_at
-from gazeveil.engines.spark_stream import GAZE, DayBudget, StreamOfPeople
+from gazeveil.engines.spark_stream import GAZE, DayBudget, ParticipantStreams
 from gazeveil.samples import Screen
 from gazeveil.samples.mechanisms.clock import Clock
 
@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
         (folder / f"left-{number}").touch()
 
     day = DayBudget(GazeStreamDP(48, 86400, 50, "px"), str(folder / "ledger.sqlite"), block_s=4.0)
-    veiled = StreamOfPeople(MECHANISM, folder / "key", day)(
+    veiled = ParticipantStreams(MECHANISM, folder / "key", day)(
         session.readStream.schema(GAZE).option("maxFilesPerTrigger", 1).parquet(str(folder / "gaze"))
     )
     query = (

@@ -25,7 +25,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.engines import spark
 from gazeveil.engines.local import LocalEngine
-from gazeveil.engines.spark import WAVE_BYTES, SparkEngine, _sent, _waves, answer
+from gazeveil.engines.spark import WAVE_BYTES, SparkEngine, answer, sendable, waves
 from gazeveil.errors import EngineError, InputError
 from gazeveil.features.bins import extract_bin_corpus
 from gazeveil.features.extraction import extract_corpus
@@ -214,15 +214,15 @@ def _executor_above() -> int:
 
 def test_the_step_of_the_workers_needs_no_cluster(folder: Path) -> None:
     corpus = Corpus.open(folder)
-    sent = [[_sent(part) for part in piece.parts] for piece in corpus.pieces()]
+    sent = [[sendable(part) for part in piece.parts] for piece in corpus.pieces()]
     assert list(answer(sent, Told())) == [Told()(each) for each in corpus.recordings()]
 
 
 def test_answers_are_taken_in_portions_that_fit() -> None:
     small, large = 1 << 10, WAVE_BYTES
-    assert list(_waves([], 2)) == []
-    assert list(_waves([small] * 5, 2)) == [slice(0, 5)]
-    assert list(_waves([large] * 5, 2)) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert list(waves([], 2)) == []
+    assert list(waves([small] * 5, 2)) == [slice(0, 5)]
+    assert list(waves([large] * 5, 2)) == [slice(0, 2), slice(2, 4), slice(4, 5)]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -27,7 +27,18 @@ from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.arrays import IntArray, silent
 from gazeveil.cli.main import run
 from gazeveil.engines import engine_at, spark
-from gazeveil.engines.spark import BLOCK, COUNT, Block, SparkEngine, _narrowed, _reason, _wait, add_bucket, merge, split
+from gazeveil.engines.spark import (
+    BLOCK,
+    COUNT,
+    Block,
+    SparkEngine,
+    _wait,
+    add_bucket,
+    merge,
+    narrowed,
+    split,
+    worker_message,
+)
 from gazeveil.errors import EngineError, GeometryError, InputError, InternalError, MissingExtra, OptionError
 from gazeveil.privacy.ledger import Ledger
 
@@ -299,7 +310,7 @@ def test_a_sum_that_does_not_fit_into_64_bits_is_an_error() -> None:
 @pytest.mark.parametrize("edge", [127, 128, -128, -129, 2**15, -(2**31), 2**31, 2**63 - 1, 1 - 2**63])
 def test_integers_travel_narrow_and_arrive_unchanged(edge: int) -> None:
     block = np.array([0, edge])
-    assert np.array_equal(merge(_narrowed(block), np.zeros(2, dtype=np.int8)), block)
+    assert np.array_equal(merge(narrowed(block), np.zeros(2, dtype=np.int8)), block)
 
 
 def test_rows_without_an_observer_are_refused() -> None:
@@ -395,5 +406,5 @@ def test_a_failure_is_told_without_the_stacks_around_it() -> None:
         '  File "worker.py", line 1, in main\n    process()\n'
         "gazeveil.errors.InternalError: the sum does not fit\n\n\tat org.apache.Something: no\n"
     )
-    assert _reason(Exception(text)) == "InternalError: the sum does not fit"
-    assert _reason(Exception("only this\nand that")) == "only this"
+    assert worker_message(Exception(text)) == "InternalError: the sum does not fit"
+    assert worker_message(Exception("only this\nand that")) == "only this"

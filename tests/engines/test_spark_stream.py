@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 
 from gazeveil import GazeStreamDP, NoiseSource, PureDP
-from gazeveil.engines.spark_stream import DayBudget, StreamOfPeople, Work, key_in, one_batch
+from gazeveil.engines.spark_stream import BatchWork, DayBudget, ParticipantStreams, key_in, one_batch
 from gazeveil.errors import InputError, OptionError, PrivacyError
 from gazeveil.privacy.ledger import Clock, Ledger
 from gazeveil.samples import Screen, Veil
@@ -98,9 +98,9 @@ def test_a_key_is_made_once_and_only_for_its_owner(tmp_path: Path) -> None:
 def test_only_veils_with_a_promise_that_a_day_can_pay_for_are_spread() -> None:
     day = DayBudget(GazeStreamDP(10, 86400, 50, "px"), "ledger.sqlite", block_s=0.5)
     with pytest.raises(PrivacyError, match="guarantees nothing"):
-        StreamOfPeople(GaussianNoise(Screen(1280, 720, 40.0), sigma=1.0), Path("key"))
+        ParticipantStreams(GaussianNoise(Screen(1280, 720, 40.0), sigma=1.0), Path("key"))
     with pytest.raises(OptionError, match="at least as long"):
-        StreamOfPeople(MECHANISM, Path("key"), day)
+        ParticipantStreams(MECHANISM, Path("key"), day)
     with pytest.raises(PrivacyError, match="does not pay"):
         day.check(PureDP(1))
 
@@ -173,13 +173,13 @@ class State:
         self.get = new
 
 
-def veiled(work: Work, state: State, rows: np.ndarray, person: str = "anna") -> np.ndarray:
+def veiled(work: BatchWork, state: State, rows: np.ndarray, person: str = "anna") -> np.ndarray:
     pd = pytest.importorskip("pandas")
     frames = list(work((person,), [pd.DataFrame(rows, columns=["t", "x", "y"])], state))
     return np.concatenate([frame[["t", "x", "y"]].to_numpy() for frame in frames]) if frames else np.empty((0, 3))
 
 
-def working(folder: Path, epsilon: float = 1000.0) -> tuple[Work, Callable[[], float]]:
+def working(folder: Path, epsilon: float = 1000.0) -> tuple[BatchWork, Callable[[], float]]:
     Ledger.open(folder / "l", create=True).close()
     day = DayBudget(GazeStreamDP(epsilon, 86400, 50, "px"), str(folder / "l"), block_s=4.0)
 
@@ -187,7 +187,7 @@ def working(folder: Path, epsilon: float = 1000.0) -> tuple[Work, Callable[[], f
         with Ledger.open(folder / "l") as ledger:
             return float(ledger.account("stream", "anna").spent["epsilon"])
 
-    return Work(MECHANISM.to_dict(), str(folder / "key"), day), spent
+    return BatchWork(MECHANISM.to_dict(), str(folder / "key"), day), spent
 
 
 def test_gaze_shown_again_is_free_and_gaze_shown_under_another_noise_is_paid_again(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.features.audited import Sphere, _opposites, toy_design
+from gazeveil.features.audited import Sphere, opposite_pairs, toy_design
 from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.privacy.audit.auditor import audit
@@ -61,6 +61,6 @@ def test_group_members_to_try_are_as_far_apart_as_the_noise_is_made_for() -> Non
 
 def _farthest(mechanism: ParticipantSeries | GroupSeries) -> float:
     stretch, shapes = (None, 0) if isinstance(mechanism, GroupSeries) else (mechanism.stretch, mechanism.plan().shapes)
-    pairs, runner = _opposites(mechanism.design, stretch, shapes), Sphere(mechanism)
+    pairs, runner = opposite_pairs(mechanism.design, stretch, shapes), Sphere(mechanism)
     away = [np.linalg.norm(runner._vector(pair.first) - runner._vector(pair.second)) for pair in pairs]
     return float(max(away)) / runner.plan.noise.change

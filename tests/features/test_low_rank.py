@@ -19,7 +19,7 @@ from gazeveil.features.group_series import BOUND, GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import gaussian_scale
-from gazeveil.features.spherical_noise import Spherical
+from gazeveil.features.spherical_noise import SphericalNoise
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibration import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
@@ -92,19 +92,19 @@ class TestNoise:
     @pytest.mark.parametrize(("dimension", "radial"), [(1, True), (12, True), (14, False), (64, False)])
     def test_few_numbers_get_a_pure_promise(self, dimension: int, radial: bool) -> None:
         """At ε = 1 and δ = 10⁻⁵ radial noise is better up to 12 numbers."""
-        noise = Spherical(dimension, 2.0, 1, 1e-5)
+        noise = SphericalNoise(dimension, 2.0, 1, 1e-5)
         assert noise.is_radial is radial
         assert isinstance(noise.guarantee(Observer()), PureDP if radial else ApproxDP)
 
     def test_radial_noise_has_the_stated_spread(self) -> None:
         """E z² = (d + 1) b²; false alarms in one of 10⁴ seeds or fewer."""
-        noise = Spherical(5, 1.0, 2)
+        noise = SphericalNoise(5, 1.0, 2)
         draws = noise.add(np.zeros((40_000, 5)), NoiseSource.seeded(4))
         assert np.mean(np.square(draws)) == pytest.approx(noise.sd**2, rel=0.03)
 
     @pytest.mark.parametrize("delta", [0, 1e-5])
     def test_the_loss_of_radial_and_gaussian_noise_is_what_is_promised(self, delta: float) -> None:
-        noise = Spherical(20, 1.0, 1, delta)
+        noise = SphericalNoise(20, 1.0, 1, delta)
         here, there = np.zeros(20), np.full(20, 1 / np.sqrt(20))
         draws = noise.add(np.broadcast_to(here, (200_000, 20)), NoiseSource.seeded(8))
         if noise.is_radial:
@@ -120,10 +120,10 @@ class TestNoise:
         assert least <= ours <= least * (1 + 1e-12)
 
     def test_gaussian_noise_has_a_price_in_rho_and_radial_noise_none(self) -> None:
-        gaussian = Spherical(64, 2.0, 1, 1e-5)
+        gaussian = SphericalNoise(64, 2.0, 1, 1e-5)
         assert float(gaussian.concentrated(Observer()).rho) == pytest.approx(1 / (2 * 3.7305**2), rel=1e-3)
         with pytest.raises(OptionError, match="no ρ"):
-            Spherical(2, 2.0, 1, 1e-5).concentrated(Observer())
+            SphericalNoise(2, 2.0, 1, 1e-5).concentrated(Observer())
 
 
 class TestDesign:
@@ -238,7 +238,7 @@ class TestParticipantSeries:
 
     def test_the_receipt_goes_up_to_the_whole_recording(self) -> None:
         mechanism = ParticipantSeries(epsilon=1, design=design(), raw=RawGaze(2.0, BinRules()))
-        rows = dict(mechanism.receipt())
+        rows = dict(mechanism.epsilon_by_seconds())
         assert rows[2.0] == 1
         assert max(rows) == STEPS * 0.5
         prices = [float(rows[seconds]) for seconds in sorted(rows)]

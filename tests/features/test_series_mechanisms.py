@@ -61,7 +61,7 @@ class TestSoundOnes:
         assert mechanism.guarantee == PureDP(1, unit=FeatureSeries(10))
 
     def test_the_receipt_lists_longer_stretches_at_a_higher_price(self, name: str) -> None:
-        rows = made(name, stretch=10).promises()
+        rows = made(name, stretch=10).epsilon_by_steps()
         assert (10, Fraction(1)) in rows
         assert rows[0][0] == 1
         assert rows[-1][0] == 100

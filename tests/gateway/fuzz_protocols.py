@@ -83,7 +83,7 @@ class Parser:
 
 def parsers() -> Iterator[Parser]:
     """Both ends of every registered protocol, and the reader of policies."""
-    for protocol in PROTOCOLS:
+    for protocol in PROTOCOLS.values():
         if protocol.listener is not None:
             yield Parser(f"{protocol.name} source", _listener(protocol, 2), SENT[protocol.name](_SAID)[2:])
             yield Parser(f"{protocol.name} handshake", _listener(protocol, 0), SENT[protocol.name](_SAID)[:3])

@@ -182,7 +182,7 @@ def test_an_unproven_veil_is_recorded_once_and_voids_the_accounts_promise(ledger
         charge(promise, day=budget(100, unproven=True), name=name).pay(ledger)
     assert account(ledger).totals.unproven == ("the veil is off",)
     assert account(ledger).number == 2
-    assert isinstance(account(ledger).promise, Unproven)
+    assert isinstance(account(ledger).guarantee, Unproven)
 
 
 # The purse
@@ -462,5 +462,5 @@ def test_an_unproven_veil_under_a_budget_that_allows_it_is_written_down(ledger: 
     bench = Bench(policy(app(veil="spatial-low", unproven=True), budget(100, unproven=True)), ledger)
     bench.gaze(30)
     assert bench.state("game") == "flowing"
-    assert isinstance(account(ledger).promise, Unproven)
+    assert isinstance(account(ledger).guarantee, Unproven)
     assert account(ledger).spent["epsilon"] == 0

@@ -32,7 +32,7 @@ def test_garbage_is_understood_or_refused(parser: Parser) -> None:
 
 
 def test_every_protocol_is_fuzzed_and_every_bridge_without_a_vendors_package() -> None:
-    bare = {kind.name for kind in BRIDGES if not kind.install}
+    bare = {kind.name for kind in BRIDGES.values() if not kind.install}
     assert {parser.name.split()[0] for parser in parsers()} == {*PROTOCOLS.names(), *bare, "policy"}
 
 

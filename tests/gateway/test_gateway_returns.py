@@ -21,7 +21,7 @@ from gazeveil.gateway import connections, simulated_trackers, tcp
 from gazeveil.gateway.hub.payments import PATIENCE_S
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.telemetry import Meters
-from gazeveil.privacy.ledger.clock import Clock
+from gazeveil.privacy.ledger.ledger import Clock
 from gazeveil.testing import veiled_sample
 from tests.gateway.test_gateway_serve import is_gaze, lines_of, outlet, policy_text, running
 from tests.ports import free_port

@@ -51,7 +51,7 @@ class SlowLedger:
         self._queue.add(bench.hub.charges())
         if self._paying and bench.now >= self._ends:
             self._queue.took(bench.now - self._begun)
-            with self._ledger.together():
+            with self._ledger.transaction():
                 outcomes = [self._outcome(charge) for charge in self._paying]
             for charge, outcome in zip(self._paying, outcomes, strict=True):
                 bench.hub.settled(charge, outcome, bench.now)

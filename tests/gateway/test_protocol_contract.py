@@ -28,14 +28,14 @@ from tests.gateway.neon_phone import asking_for, packet, report
 for _package in ("msgspec", "websockets"):
     pytest.importorskip(_package)
 
-EVERY = pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=PROTOCOLS.names())
-TWO_SIDED = [protocol for protocol in PROTOCOLS if protocol.source and protocol.sink]
+EVERY = pytest.mark.parametrize("protocol", list(PROTOCOLS.values()), ids=PROTOCOLS.names())
+TWO_SIDED = [protocol for protocol in PROTOCOLS.values() if protocol.source and protocol.sink]
 BOTH_SIDES = pytest.mark.parametrize("protocol", TWO_SIDED, ids=[protocol.name for protocol in TWO_SIDED])
-LISTENERS = [protocol for protocol in PROTOCOLS if protocol.listener]
+LISTENERS = [protocol for protocol in PROTOCOLS.values() if protocol.listener]
 LISTENING = pytest.mark.parametrize("protocol", LISTENERS, ids=[protocol.name for protocol in LISTENERS])
 OUTPUTS = pytest.mark.parametrize(
     ("protocol", "output"),
-    [(protocol, output) for protocol in PROTOCOLS for output in sorted(protocol.outputs)],
+    [(protocol, output) for protocol in PROTOCOLS.values() for output in sorted(protocol.outputs)],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
 
@@ -378,7 +378,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Gate, StreamFacts, ViewingPlane
 from gazeveil import screen
 
 plane = ViewingPlane(screen(1920, 1080))
-for protocol in PROTOCOLS:
+for protocol in PROTOCOLS.values():
     try:
         if protocol.listener:
             protocol.listener(plane, Gate("token"))

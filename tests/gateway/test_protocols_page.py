@@ -48,6 +48,6 @@ def test_the_page_lists_what_leaves_and_what_does_not(name: str) -> None:
 
 def test_the_page_names_every_protocol_with_its_port() -> None:
     text = PAGE.read_text()
-    for protocol in PROTOCOLS:
+    for protocol in PROTOCOLS.values():
         carries = ", ".join(sorted(protocol.outputs)) or "nothing: trackers alone use it"
         assert f"| {protocol.title} | `{protocol.name}` | {protocol.port} | {carries} |" in text

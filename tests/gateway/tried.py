@@ -50,13 +50,13 @@ def rows() -> Tried:
 
 def known_sources() -> set[str]:
     """Return everything that gaze can come from."""
-    protocols = {one.name for one in PROTOCOLS if one.source is not None or one.listener is not None}
+    protocols = {one.name for one in PROTOCOLS.values() if one.source is not None or one.listener is not None}
     return {*protocols, *BRIDGES.names(), SIMULATE, REPLAY}
 
 
 def known_sinks() -> set[str]:
     """Return every protocol that apps read."""
-    return {one.name for one in PROTOCOLS if one.sink is not None}
+    return {one.name for one in PROTOCOLS.values() if one.sink is not None}
 
 
 def cell(source: Row, client: Row, pairs: set[tuple[str, str]]) -> str:

@@ -28,9 +28,9 @@ from gazeveil.privacy import (
 )
 from gazeveil.privacy.calibration import gaussian_epsilon
 from gazeveil.privacy.composition import (
-    Event,
     GaussianEvent,
     LaplaceEvent,
+    MechanismEvent,
     PureEvent,
     compose,
     compose_disjoint,
@@ -211,7 +211,9 @@ def test_events_are_values() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(EVENTS, min_size=1, max_size=4), EVENTS, st.randoms(use_true_random=False))
-def test_events_add_up_in_any_order_and_only_upwards(events: list[Event], more: Event, shuffler: Any) -> None:
+def test_events_add_up_in_any_order_and_only_upwards(
+    events: list[MechanismEvent], more: MechanismEvent, shuffler: Any
+) -> None:
     longer = [*events, more]
     total = compose_events(longer, target_delta="1e-6")
     assert compose_events(events, target_delta="1e-6").epsilon <= total.epsilon * (1 + Fraction(1, 10**12))

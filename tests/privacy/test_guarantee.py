@@ -61,13 +61,13 @@ def proven(draw: st.DrawFn, unit: Any = None) -> Guarantee:
 ANYTHING = proven() | st.lists(st.sampled_from(["L1", "B2", "seeded noise"]), min_size=1).map(Unproven)
 
 
-def test_a_promise_is_a_frozen_value() -> None:
-    promise = PureDP("0.5")
-    assert promise == PureDP(0.5) == PureDP(Fraction(1, 2), unit=Observer(), neighbours="replace-one")
-    assert promise not in (ApproxDP("0.5", 0), PureDP("0.5", neighbours="add-remove"))
-    assert len({promise, PureDP(0.5)}) == 1
+def test_a_guarantee_is_a_frozen_value() -> None:
+    guarantee = PureDP("0.5")
+    assert guarantee == PureDP(0.5) == PureDP(Fraction(1, 2), unit=Observer(), neighbours="replace-one")
+    assert guarantee not in (ApproxDP("0.5", 0), PureDP("0.5", neighbours="add-remove"))
+    assert len({guarantee, PureDP(0.5)}) == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
-        promise.epsilon = Fraction(1)  # type: ignore[misc]
+        guarantee.epsilon = Fraction(1)  # type: ignore[misc]
 
 
 def test_numbers_are_the_fractions_that_were_written() -> None:
@@ -78,7 +78,7 @@ def test_numbers_are_the_fractions_that_were_written() -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1, math.nan, math.inf, "x", None, "-1e-9"])
-def test_numbers_that_promise_nonsense_are_refused(wrong: Any) -> None:
+def test_numbers_that_guarantee_nonsense_are_refused(wrong: Any) -> None:
     for make in (PureDP, ZeroConcentratedDP, lambda value: ApproxDP(value, 0), lambda value: ApproxDP(1, value)):
         with pytest.raises(OptionError, match=r"(?s)(epsilon|delta|rho).*" + str(wrong)):
             make(wrong)
@@ -103,14 +103,14 @@ def test_a_window_cannot_be_added_or_removed() -> None:
 
 @settings(max_examples=200)
 @given(ANYTHING)
-def test_a_promise_survives_json_and_repr_exactly(promise: Guarantee) -> None:
-    back = guarantee_from_dict(json.loads(json.dumps(promise.to_dict())))
-    assert back == promise
-    assert type(back) is type(promise)
-    assert hash(back) == hash(promise)
-    assert eval(repr(promise)) == promise
-    assert promise.in_words()
-    assert str(promise)
+def test_a_guarantee_survives_json_and_repr_exactly(guarantee: Guarantee) -> None:
+    back = guarantee_from_dict(json.loads(json.dumps(guarantee.to_dict())))
+    assert back == guarantee
+    assert type(back) is type(guarantee)
+    assert hash(back) == hash(guarantee)
+    assert eval(repr(guarantee)) == guarantee
+    assert guarantee.in_words()
+    assert str(guarantee)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_promise_survives_json_and_repr_exactly(promise: Guarantee) -> None:
         {"kind": "unproven", "reason": [], "unit": {"kind": "observer"}, "neighbours": "replace-one"},
     ],
 )
-def test_what_does_not_describe_a_promise_is_refused(values: dict[str, Any]) -> None:
+def test_what_does_not_describe_a_guarantee_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         guarantee_from_dict(values)
 
@@ -139,7 +139,7 @@ def test_every_kind_is_listed() -> None:
 # Order
 
 
-def test_smaller_promises_are_stronger() -> None:
+def test_smaller_guarantees_are_stronger() -> None:
     assert PureDP(1) < PureDP(2)
     assert PureDP(1) <= ApproxDP(1, "1e-6")
     assert not ApproxDP(1, "1e-6") <= PureDP(1)
@@ -153,14 +153,14 @@ def test_smaller_promises_are_stronger() -> None:
     assert not ZeroConcentratedDP("1e-9") <= PureDP(100)
 
 
-def test_concentrated_promises_imply_approximate_ones() -> None:
+def test_concentrated_guarantees_imply_approximate_ones() -> None:
     # ρ = 1/2 at δ = 10^-6 gives ε = 5.2215 (optimised over the order; checked in test_convert against mpmath)
     assert ZeroConcentratedDP("0.5") <= ApproxDP("5.222", "1e-6")
     assert not ZeroConcentratedDP("0.5") <= ApproxDP("5.221", "1e-6")
     assert not ApproxDP(1, "1e-6") <= ZeroConcentratedDP(100)
 
 
-def test_promises_about_larger_units_are_stronger() -> None:
+def test_guarantees_about_larger_units_are_stronger() -> None:
     assert PureDP(1) <= GazeStreamDP(1, "0.5", 60)
     assert not GazeStreamDP(1, "0.5", 60) <= PureDP(1000)
     assert GazeStreamDP(1, 1, 60) <= GazeStreamDP(2, 2, 60)
@@ -192,7 +192,7 @@ def test_nothing_is_weaker_than_unproven() -> None:
     assert not nothing.proven
 
 
-def test_promises_are_not_compared_with_numbers() -> None:
+def test_guarantees_are_not_compared_with_numbers() -> None:
     with pytest.raises(TypeError):
         assert PureDP(1) <= 1
     with pytest.raises(TypeError):
@@ -211,7 +211,7 @@ def test_the_order_is_reflexive_and_transitive(a: Guarantee, b: Guarantee, c: Gu
 # Arithmetic
 
 
-def test_promises_of_different_kinds_add_up() -> None:
+def test_guarantees_of_different_kinds_add_up() -> None:
     assert PureDP(1) + PureDP("0.5") == PureDP("1.5")
     assert PureDP(1) + ApproxDP(2, "1e-6") == ApproxDP(2, "1e-6") + PureDP(1) == ApproxDP(3, "1e-6")
     assert ApproxDP(1, "0.7") + ApproxDP(1, "0.7") == ApproxDP(2, 1)
@@ -220,7 +220,7 @@ def test_promises_of_different_kinds_add_up() -> None:
     assert PureDP(1) + PureDP(1, neighbours="add-remove") == PureDP(3)
 
 
-def test_promises_that_have_no_common_measure_say_what_to_do() -> None:
+def test_guarantees_that_have_no_common_measure_say_what_to_do() -> None:
     for first, second in [
         (ApproxDP(1, "1e-6"), ZeroConcentratedDP(1)),
         (PureDP(1), ZeroConcentratedDP(1)),  # ten small ε become a smaller ρ than their sum: the order would matter
@@ -249,7 +249,7 @@ def test_unproven_infects_what_it_meets() -> None:
     assert Unproven("L1").restated(unit=StretchOfGaze(1)) == Unproven("L1", unit=StretchOfGaze(1))
 
 
-def test_a_promise_to_a_group_is_weaker() -> None:
+def test_a_guarantee_to_a_group_is_weaker() -> None:
     assert PureDP("0.1").for_group(4) == PureDP("0.4")
     assert ZeroConcentratedDP("0.1").for_group(3) == ZeroConcentratedDP("0.9")
     group = ApproxDP(1, "1e-9").for_group(3)
@@ -286,9 +286,9 @@ def test_a_budget_that_is_spent_to_the_last_fraction_has_nothing_left(amounts: l
 @settings(max_examples=200, deadline=None)
 @given(st.lists(ANYTHING, min_size=2, max_size=5), st.randoms(use_true_random=False))
 def test_sums_do_not_depend_on_the_order(parts: list[Guarantee], shuffler: Any) -> None:
-    def total(promises: list[Guarantee]) -> Guarantee | None:
+    def total(guarantees: list[Guarantee]) -> Guarantee | None:
         try:
-            return functools.reduce(operator.add, promises)
+            return functools.reduce(operator.add, guarantees)
         except CannotCompose:
             return None
 
@@ -315,13 +315,13 @@ def test_a_sum_is_never_stronger_than_its_parts(a: Guarantee, b: Guarantee) -> N
 
 
 @given(proven(), st.integers(1, 5))
-def test_times_is_repeated_plus(promise: Guarantee, times: int) -> None:
-    total = promise
+def test_times_is_repeated_plus(guarantee: Guarantee, times: int) -> None:
+    total = guarantee
     for _ in range(times - 1):
-        total = total + promise
-    expected = promise * times
+        total = total + guarantee
+    expected = guarantee * times
     assert expected.numbers() == total.numbers()
-    assert times * promise == expected
+    assert times * guarantee == expected
 
 
 # Words

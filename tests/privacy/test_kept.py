@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from gazeveil.noise.source import NoiseSource
-from gazeveil.privacy.composition import SEEDED, is_seeded, kept_promise
+from gazeveil.privacy.composition import SEEDED, guarantee_after_noise, is_seeded
 from gazeveil.privacy.guarantee import PureDP, Unproven
 from gazeveil.privacy.protection import OneRecording
 
@@ -16,10 +16,10 @@ class Wrapped(NoiseSource):
 
 def test_noise_that_is_not_secure_keeps_no_guarantee() -> None:
     guarantee = PureDP(1, unit=OneRecording())
-    assert kept_promise(guarantee, NoiseSource.secure()) is guarantee
+    assert guarantee_after_noise(guarantee, NoiseSource.secure()) is guarantee
     for noise in (NoiseSource.seeded(7), None, object(), SimpleNamespace(is_secure=True), Wrapped.secure()):
-        kept = kept_promise(guarantee, noise)
+        kept = guarantee_after_noise(guarantee, noise)
         assert kept == Unproven(SEEDED, unit=OneRecording())
         assert is_seeded(kept)
-    assert kept_promise(Unproven("as published"), None) == Unproven(["as published", SEEDED])
+    assert guarantee_after_noise(Unproven("as published"), None) == Unproven(["as published", SEEDED])
     assert not is_seeded(Unproven("as published"))

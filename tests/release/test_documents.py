@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.release import documents
 from gazeveil.release.documents import evidence_page, methods_paragraph, methods_text, registry_entry
@@ -129,7 +129,7 @@ def test_what_nobody_answered_about_the_raw_data_is_marked(charged: Charged) -> 
 
 
 def test_evidence_of_seeded_noise_says_that_nothing_is_private(charged: Charged) -> None:
-    lost = kept_promise(charged.release.guarantee, NoiseSource.seeded(1))
+    lost = guarantee_after_noise(charged.release.guarantee, NoiseSource.seeded(1))
     text = evidence_page(replace(charged.release, guarantee=lost), ABOUT)
     assert '<strong class="missing">The noise came from a seed' in text
     assert "no proven guarantee" in text.lower()

@@ -15,7 +15,6 @@ import pytest
 
 from gazeveil import Corpus
 from gazeveil.errors import GazeveilError
-from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit.subject import SUBJECTS
 from gazeveil.release import documents
 from gazeveil.release.plan import PRODUCTS
@@ -72,7 +71,6 @@ def test_a_flipped_bit_in_any_file_of_any_product_is_found(product: tuple[Releas
 def test_the_documents_of_each_product_are_complete(product: tuple[Release, Path]) -> None:
     release, folder = product
     method = release.measurement.method()
-    find_subjects()
     assert method.audit in SUBJECTS.names()
     assert set(method.sources) <= set(documents.known_sources())
     text = (folder / "methods.md").read_text()

@@ -15,7 +15,7 @@ import pytest
 
 from gazeveil import Corpus, Recording, Study
 from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics
-from gazeveil.aggregate.engine import LONGEST_S, MOST_ROWS, LastingKernel, rows_each
+from gazeveil.aggregate.engine import LONGEST_S, MOST_ROWS, DurationKernel, rows_each
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import NormalisedMap, sum_of_squares
@@ -150,7 +150,7 @@ def test_durations_that_are_none_do_not_count_and_long_ones_are_cut() -> None:
 def test_no_list_goes_beyond_the_bound_that_the_noise_relies_on(name: str) -> None:
     from gazeveil.aggregate.grid import Grid
 
-    kernel = LastingKernel(NormalisedMap(Grid(8, 6, PLANE), bound=1 << 12))
+    kernel = DurationKernel(NormalisedMap(Grid(8, 6, PLANE), bound=1 << 12))
     for recording in hostile.LISTS[name](np.random.default_rng(3)):
         durations = np.full(len(recording), np.nan) if recording.durations is None else recording.durations
         rows = {"x": recording.x, "y": recording.y, "valid": recording.tracked, "duration": durations}

@@ -16,7 +16,7 @@ import pytest
 from gazeveil import Study
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
-from gazeveil.features.external_tables import ForeignFeatures, frame_at, is_foreign, learn_ranges, read_foreign
+from gazeveil.features.external_tables import ExternalFeatures, frame_at, is_external, learn_ranges, read_external
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series_release import ParticipantRelease, participant_mechanism
 from gazeveil.noise import NoiseSource
@@ -139,11 +139,11 @@ def test_whoever_takes_a_place_the_release_keeps_its_shape(
 
 
 def test_missing_values_and_columns_are_filled_with_the_public_value_and_the_rest_is_clipped() -> None:
-    how = ForeignFeatures(
+    how = ExternalFeatures(
         declared=Ranges.of({"a": Range(0, 10), "b": Range(0, 1), "gone": Range(0, 1)}), participant="who", rows=3
     )
     remarks: list[str] = []
-    table = read_foreign(
+    table = read_external(
         pl.DataFrame({"who": [1.0, 1.0, 2.0], "a": ["7", "inf", " 3 "], "b": [[1], [2], [3]]}), how, "", remarks
     )
     assert table.rows["observer"].to_list() == ["1", "1", "2"]
@@ -290,7 +290,7 @@ def test_the_mean_of_a_group_comes_from_a_design_of_public_people(
 def test_a_data_frame_is_released_in_python(tmp_path: Path) -> None:
     study = Study.open(declared(tmp_path, 1))
     frame = frame_at(write(tmp_path / "a.csv", [rows_of(person, 1) for person in PEOPLE]))
-    assert is_foreign(frame)
+    assert is_external(frame)
     settings = settings_for(study, frame)
     ranges = settings.ranges()
     own = participant_mechanism("lpa", settings=settings, ranges=ranges, steps=1, epsilon="1000", delta="0")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gazeveil.samples.audited  # noqa: F401  (enters the subjects)
 from gazeveil import GazeStreamDP, NoiseSource
 from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import gazeveil.samples.audited  # noqa: F401  (enters the subjects)
 from gazeveil.lab.audited import TestsAlone as Alone
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit

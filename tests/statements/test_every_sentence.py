@@ -18,7 +18,7 @@ import pytest
 
 from gazeveil.aggregate.aoi import GroupComparison
 from gazeveil.geometry import screen
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.protection import FeatureSeries, OneRecording, StretchOfGaze, WindowOfGaze
 from gazeveil.privacy.statement import StatedFact, Statement, neighbours_in_words, statement
@@ -149,7 +149,7 @@ GUARANTEES: list[Guarantee] = [
     ApproxDP(1, "1e-6", unit=WINDOW),
     ZeroConcentratedDP("0.01", unit=WINDOW),
     Unproven("the points that pass are true gaze"),
-    kept_promise(PureDP(1), None),
+    guarantee_after_noise(PureDP(1), None),
 ]
 MEASURED = next(each.mechanism for each in table().rows if isinstance(each.mechanism, StreamMechanism))
 VEILS = [

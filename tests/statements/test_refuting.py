@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import audit, build
 from gazeveil.privacy.calibration import gaussian_delta, gaussian_sigma
@@ -135,12 +134,10 @@ SUBJECTS = [
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_no_conclusion_is_likelier_with_one_participant_replaced_than_the_statement_says(name: str) -> None:
     """The auditor is wrong with a chance of 1e-4 for each; its noise comes from a seed, so it is not wrong by turns."""
-    find_subjects()
     assert not audit(build(name), trials=2000, confidence=0.9999, seed=1).violated
 
 
 def test_the_same_audit_refutes_a_release_with_half_the_noise() -> None:
-    find_subjects()
     assert audit(build("half-scale-laplace"), trials=2000, confidence=0.9999, seed=1, method="sampling").violated
 
 
@@ -225,7 +222,7 @@ def test_all_releases_of_an_account_together_keep_to_the_total(tmp_path: Path) -
     ledger = Ledger.open(tmp_path / "ledger.sqlite", create=True)
     ledger.grant("study", PureDP(5))
     receipts = [ledger.charge("study", PureDP(amount)) for amount in ("0.5", "1", "2")]
-    assert [receipt.account.promise for receipt in receipts] == [PureDP("0.5"), PureDP("1.5"), PureDP("3.5")]
+    assert [receipt.account.guarantee for receipt in receipts] == [PureDP("0.5"), PureDP("1.5"), PureDP("3.5")]
 
 
 # Identification

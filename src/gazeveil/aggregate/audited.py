@@ -1,13 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the auditor can try of this package: importing this module enters its subjects.
+"""Subjects of the auditor: the mechanisms for maps, movies and areas of interest, on the worst neighbours.
 
-Importing this module enters the subjects.
-
-Neighbours are recordings. They go once through the engine and the strategy's own kernel; what is repeated is the noise,
-because nothing else is random. Decoding is post-processing. Importing this module enters the subjects.
-
-Importing this module enters the subjects.
+Neighbours are recordings. They go once through the engine and the mechanism's own kernel; what is repeated is the
+noise, because nothing else is random. Decoding is post-processing.
 """
 
 from __future__ import annotations
@@ -81,7 +77,7 @@ def measured(product: Measures[Noisy_co], total: IntArray, noise: NoiseSource, t
     return product.measure(Corpus.of([]), noise, Repeated(total, trials))
 
 
-# --- What the auditor needs to know of the mechanisms of Liu 2019: how to run them, on the worst neighbours there are.
+# --- The mechanisms of Liu 2019.
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +162,11 @@ def _sum_of_walk(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
     return ENGINES["local"]("local").sum_over_observers(Corpus.of([gaze]), kernel).total
 
 
-# --- The heatmap strategies before the auditor, on the worst neighbours: from recordings to noisy integers.
+# --- The heatmap strategies, from recordings to noisy integers.
 
 
-HEATMAP_PLANE = screen(
-    800, 600, 80, 60, 573
-)  # 8 by 6 degrees, so that there are few numbers and the auditor sees sharply
+# 8 by 6 degrees, so that there are few numbers and the auditor sees sharply
+HEATMAP_PLANE = screen(800, 600, 80, 60, 573)
 HEATMAP_GRID = Grid(8, 6, HEATMAP_PLANE)
 TEN_HOURS_S = 10 * 3600
 
@@ -224,7 +219,7 @@ class Counts:
 
     def run(self, data: int, noise: NoiseSource, trials: int) -> IntArray:
         """Return noisy counts."""
-        return np.array([[self.mechanism.counted(data, noise)] for _ in range(trials)])
+        return np.array([[self.mechanism.noisy_count(data, noise)] for _ in range(trials)])
 
 
 @auditable("heatmap-count")
@@ -294,14 +289,13 @@ def _sum_of_recordings(recordings: list[Recording], kernel: Kernel) -> IntArray:
     return ENGINES["local"]("local").sum_over_observers(Corpus.of(recordings), kernel).total
 
 
-# --- Whole studies and dynamic heatmaps before the auditor: from gaze to noisy integers, on the worst neighbours.
+# --- Whole studies and dynamic heatmaps, from gaze to noisy integers.
 
 
 People = tuple[Columns, ...]
 
-_JOINT_PLANE = screen(
-    400, 300, 40, 30, 573
-)  # 4 by 3 degrees, so that there are few numbers and the auditor sees sharply
+# 4 by 3 degrees, so that there are few numbers and the auditor sees sharply
+_JOINT_PLANE = screen(400, 300, 40, 30, 573)
 _JOINT_GRID = Grid(4, 3, _JOINT_PLANE)
 _TEN_HOURS_AT_10_HZ = 10 * 3600 * 10
 _STRATEGIES = ("histogram", "bumps")
@@ -444,7 +438,7 @@ def _over_time(x: FloatArray, y: FloatArray) -> Columns:
     }
 
 
-# --- Statistics of areas of interest for the auditor: gaze that goes to extremes, and integers that go to the bounds.
+# --- Statistics of areas of interest: gaze that goes to extremes, and integers that go to the bounds.
 
 
 _STIMULUS = "picture"
@@ -579,7 +573,7 @@ def aoi_visit_order(epsilon: float = 1.0, delta: float = 1e-5, length: int = 3, 
 @auditable("aoi-together")
 def aoi_together(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
     """All statistics of areas of interest under one budget; δ = 0 for the pure guarantee."""
-    return _aoi_subject(tuple(make() for make in STATISTICS), epsilon, delta)
+    return _aoi_subject(tuple(make() for make in STATISTICS.values()), epsilon, delta)
 
 
 @auditable("aoi-comparison")

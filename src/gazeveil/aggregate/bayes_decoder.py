@@ -2,23 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """From noisy numbers to one heatmap: weigh the models by their evidence, then find the map under each that counts.
 
-The logarithm of the blurred map is Gaussian, log m − diag(Λ)/2 on average with covariance Λ, and
-z = g W'(t − o) + noise. The posterior is found by repeated linearisation (Gauss-Newton) around t ∝ exp(η + q/2), η the
-mean and q the variance of the logarithms; so t is positive and of mass 1. Where the problem is far from linear, whole
-steps swing to and fro: only a part of a step is gone that turns back on the one before.
-
 What is decoded is z = g W'(t − o) + noise: W known features of the unknown blurred map t, g a gain that clipping and
 scaling leave unknown, o a known offset, and noise of known law. All of it is post-processing:
 
 1. Every model of `gazeveil.aggregate.map_prior` is Gaussian in z, so its evidence is a closed formula.
 2. For each kind of variation the logarithm of the map is Gaussian around that of the mean map, averaged by the
-   evidence. Its posterior (`gazeveil.aggregate.bayes_decoder`) is positive and of mass 1. The maps are averaged by the
-   evidence.
+   evidence: log m − diag(Λ)/2 on average, with covariance Λ. Repeated linearisation (Gauss-Newton) around
+   t ∝ exp(η + q/2), η the mean and q the variance of the logarithms, finds the posterior, so t is positive and of mass
+   1. Where the problem is far from linear, whole steps swing to and fro: a step that turns back is shortened. The maps
+   are averaged by the evidence.
 3. How uncertain that is comes from the same posterior: what the noise hides, what the models shrink towards the mean,
    and that these observers' map is not each participant's.
 
-Where trained decoders (`gazeveil.aggregate.neural_decoder`) know releases like the one at hand, they say what the map
-is, and models only say how likely it is that gaze follows a picture.
+Where trained decoders (`gazeveil.aggregate.neural_decoder`) know releases like the one at hand, they estimate the map,
+and the models only decide how likely it is that gaze follows a picture.
 """
 
 from __future__ import annotations
@@ -29,27 +26,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.map_prior import Kind, LogField, Model, Plane, Projected, observers_covariance
-from gazeveil.aggregate.neural_decoder import Learned
+from gazeveil.aggregate.map_prior import LogField, Model, Plane, Projected, Variation, observers_covariance
+from gazeveil.aggregate.neural_decoder import NetworkEstimate
 from gazeveil.arrays import FloatArray
 
 _MOST_STEPS, _CLOSE = 40, 1e-2
 _LEAST_PART = 0.1
 _MISFIT = 0.03
-"""What is measured differs from what the features would see of any map by so much: whose gaze is spread out counts a
-little less than others'."""
+"""How far measurements differ from what the features would give of any map: observers whose gaze is spread out count a
+little less than others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """What was measured and how, as one kind of variation sees it.
+class NoisyFeatures:
+    """The measured numbers and what is known about them, for one kind of variation.
 
     Attributes:
         measured: z.
         features: W, one row a cell.
         offset: o.
         gain: The likely g.
-        doubt: The variance of g.
+        gain_variance: The variance of g.
         noise: The covariance of what z has besides g W'(t − o).
     """
 
@@ -57,13 +54,13 @@ class Seen:
     features: FloatArray
     offset: FloatArray
     gain: float
-    doubt: float
+    gain_variance: float
     noise: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
-    """What is known of the map afterwards.
+    """The map, given what was measured.
 
     Attributes:
         map: Its mean, of mass 1.
@@ -76,7 +73,7 @@ class Posterior:
     answer: FloatArray
 
 
-def posterior(seen: Seen, mean: FloatArray, field: LogField) -> Posterior:
+def posterior(seen: NoisyFeatures, mean: FloatArray, field: LogField) -> Posterior:
     """Return the posterior of a map around a mean map, whose logarithm varies as a field says."""
     before = field.variance
     start = np.log(mean) - before / 2
@@ -88,7 +85,7 @@ def posterior(seen: Seen, mean: FloatArray, field: LogField) -> Posterior:
         shown = (found - seen.offset) @ seen.features
         slopes = seen.gain * found[:, None] * (seen.features - found @ seen.features)
         crossed = field.times(slopes)
-        inner = slopes.T @ crossed + noise + seen.doubt * np.outer(shown, shown)
+        inner = slopes.T @ crossed + noise + seen.gain_variance * np.outer(shown, shown)
         answer = crossed @ np.linalg.inv(inner)
         step = start + answer @ (seen.measured - seen.gain * shown + (logs - start) @ slopes) - logs
         furthest = float(np.abs(step).max())
@@ -110,13 +107,13 @@ def softmax(logs: FloatArray) -> FloatArray:
     return np.asarray(raised / raised.sum())
 
 
-# --- From noisy numbers to a map: weigh the models by their evidence, then find the map under each that counts.
+# --- The decoder: which models count, and the average of their maps.
 
 
 _BETWEEN_GAINS = 0.07
-"""How far the gain may lie from the nearest one that was weighed, as a part of it."""
+"""How far the gain may lie from the nearest one of the list, as a part of it."""
 NEGLIGIBLE = 0.005
-"""What is less likely than this is left out."""
+"""Models that are less likely than this are left out."""
 _MOST_PICTURED = 0.95
 """The largest weight of a map that follows a picture beside one that does not: both err, not in the same way, and the
 mean of the two errs less even where the picture is right (decision 143)."""
@@ -126,21 +123,21 @@ _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
 _NARROWED = 0.8
 """Intervals from the posterior cover more than they should (decision 143)."""
-HOT = 4.0
+HOT_SPOT = 4.0
 """A hot spot has more than this many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
-"""The part of the cells that are called hot spots which is expected to be none."""
-_DOUBT = 1.78
-"""By how much the standard deviation of a cell is widened where it is asked whether it is a hot spot."""
+"""The expected part of false ones among the cells that are called hot spots."""
+_HOT_SPOT_WIDENING = 1.78
+"""By how much the standard deviation of a cell is widened before it is tested for a hot spot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """What is measured of a map, all of it public.
+    """How a map is measured, all of it public.
 
     Attributes:
         features: W, one row a cell, one column a feature of the blurred map.
-        offset: o, what is taken from the blurred map before.
+        offset: o, what is subtracted from the blurred map first.
         gains: The values that g may have.
         observers: How many participants are averaged in z.
         noise_sd: Standard deviation of each number's noise.
@@ -170,8 +167,8 @@ class Decoded:
     Attributes:
         map: The estimate, of mass 1.
         noise_sd: The standard deviation that the privacy noise alone gives each cell.
-        error_sd: How far the map of the same observers without noise may be from it, as a standard deviation.
-        population_sd: The same for the map of everyone whom they stand for.
+        error_sd: The standard deviation of the error against the map of the same observers without noise.
+        population_sd: The same against the map of everyone whom they stand for.
         hot: How likely it is that each cell is a hot spot of these observers' map.
         data_share: How much of the variance that the models leave open the data have closed.
         picture_share: How much of the mean map behind the estimate follows a picture.
@@ -187,14 +184,14 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _KindPosterior:
     """The posterior of a map under one kind of variation.
 
     Attributes:
         weight: How likely the kind is.
         map: The posterior mean, of mass 1.
         variance: Of the map without noise of the same observers.
-        sampling: What the draw of the observers adds for all others.
+        sampling: What the choice of observers adds for everyone else.
         noise: The variance that the privacy noise gives the map.
         closed: The share of the variance that the data closed.
     """
@@ -215,13 +212,13 @@ class Decoder:
     def __init__(
         self, plane: Plane, models: tuple[Model, ...], channel: Channel, projected: Projected | None = None
     ) -> None:
-        """Prepare to decode.
+        """Prepare to decode this channel.
 
         Args:
             plane: The cells and their blur.
-            models: What is known before.
-            channel: What is measured.
-            projected: What the channel's features show of the map under each model, where that is known already.
+            models: The prior.
+            channel: How the map is measured.
+            projected: What the channel's features show of the map under each model, if that was computed before.
         """
         self.plane, self.models, self.channel = plane, models, channel
         seen = plane.project(models, channel.features) if projected is None else projected
@@ -234,7 +231,7 @@ class Decoder:
         """Return the map that the measured numbers suggest."""
         chances = self._weigh(measured)
         by_model = chances.sum(axis=(1, 2))
-        groups: dict[tuple[bool, Kind], list[int]] = {}
+        groups: dict[tuple[bool, Variation], list[int]] = {}
         for place, model in enumerate(self.models):
             groups.setdefault((model.pictured, model.kind), []).append(place)
         weights = {group: float(by_model[places].sum()) for group, places in groups.items()}
@@ -271,7 +268,7 @@ class Decoder:
         chances = np.exp(logs - logs.max())
         return np.asarray(chances / chances.sum())
 
-    def _found(self, measured: FloatArray, chances: FloatArray, places: list[int], weight: float) -> _Found:
+    def _found(self, measured: FloatArray, chances: FloatArray, places: list[int], weight: float) -> _KindPosterior:
         """Return the posterior under one kind of variation, at the mean map, gain and noise that are likely."""
         channel, plane = self.channel, self.plane
         chances = chances / chances.sum()
@@ -280,15 +277,19 @@ class Decoder:
         )
         gains, gain_chances = np.array(channel.gains), chances.sum(axis=(0, 2))
         gain = float(gain_chances @ gains)
-        doubt = float(gain_chances @ (gains - gain) ** 2) + (_BETWEEN_GAINS * gain) ** 2 if len(gains) > 1 else 0.0
+        gain_variance = (
+            float(gain_chances @ (gains - gain) ** 2) + (_BETWEEN_GAINS * gain) ** 2 if len(gains) > 1 else 0.0
+        )
         noise = 1 / float(chances.sum(axis=(0, 1)) @ (1 / np.array(channel.variances())))
         field = plane.log_field(mean, self.models[places[0]].kind)
         spread = observers_covariance(mean, plane.blurred(channel.features)) / channel.observers
         other = gain**2 * spread + noise * np.eye(len(measured))
-        known = posterior(Seen(measured, channel.features, channel.offset, gain, doubt, other), mean, field)
+        known = posterior(
+            NoisyFeatures(measured, channel.features, channel.offset, gain, gain_variance, other), mean, field
+        )
         found, after, before = known.map, known.log_variance, field.variance
         sampling = plane.observers_variance(mean) / channel.observers * np.minimum(found / mean, _MOST_LIFTED)
-        return _Found(
+        return _KindPosterior(
             weight=weight,
             map=found,
             variance=found**2 * np.expm1(np.minimum(after, _WIDEST_LOG_VARIANCE)) + sampling,
@@ -297,7 +298,7 @@ class Decoder:
             closed=1 - float(found**2 @ after) / float(found**2 @ before),
         )
 
-    def _drawn(self, found: list[_Found], pictured: float) -> Decoded:
+    def _drawn(self, found: list[_KindPosterior], pictured: float) -> Decoded:
         """Return the average of maps under several kinds of variation."""
         shape = self.plane.grid.shape
         weights = np.array([each.weight for each in found])
@@ -312,36 +313,36 @@ class Decoder:
             noise_sd=np.sqrt(weights @ np.array([each.noise for each in found])).reshape(shape),
             error_sd=np.sqrt(variance).reshape(shape),
             population_sd=np.sqrt(variance + sampling).reshape(shape),
-            hot=chance_above(HOT / len(shown), shown, variance).reshape(shape),
+            hot=chance_above(HOT_SPOT / len(shown), shown, variance).reshape(shape),
             data_share=min(max(float(weights @ [each.closed for each in found]), 0.0), 1.0),
             picture_share=min(pictured, 1.0),
         )
 
 
-def from_learned(plane: Plane, learned: Learned, mean: FloatArray, observers: int) -> Decoded:
-    """Return what a trained decoder says, as the decoder of models would.
+def from_network(plane: Plane, estimate: NetworkEstimate, mean: FloatArray, observers: int) -> Decoded:
+    """Return a network's estimate in the form that the decoder of models has.
 
     Args:
         plane: The cells and their blur.
-        learned: What it says.
+        estimate: What the network found.
         mean: The blurred map that is expected.
         observers: How many participants there are.
     """
     shape = plane.grid.shape
-    sampling = plane.observers_variance(mean) / observers * np.minimum(learned.map / mean, _MOST_LIFTED)
-    moved, left = float(np.sum((learned.map - mean) ** 2)), float(np.sum(learned.error_sd**2))
+    sampling = plane.observers_variance(mean) / observers * np.minimum(estimate.map / mean, _MOST_LIFTED)
+    moved, left = float(np.sum((estimate.map - mean) ** 2)), float(np.sum(estimate.error_sd**2))
     return Decoded(
-        map=learned.map.reshape(shape),
-        noise_sd=learned.noise_sd.reshape(shape),
-        error_sd=learned.error_sd.reshape(shape),
-        population_sd=np.sqrt(learned.error_sd**2 + sampling).reshape(shape),
-        hot=learned.hot.reshape(shape),
+        map=estimate.map.reshape(shape),
+        noise_sd=estimate.noise_sd.reshape(shape),
+        error_sd=estimate.error_sd.reshape(shape),
+        population_sd=np.sqrt(estimate.error_sd**2 + sampling).reshape(shape),
+        hot=estimate.hot.reshape(shape),
         data_share=moved / (moved + left),
     )
 
 
 def averaged(pictured: Decoded, plain: Decoded, share: float) -> Decoded:
-    """Return the average of a map that follows a picture, as likely as a share says, and of one that does not."""
+    """Return the average of a map that follows a picture, which is as likely as ``share``, and of one that does not."""
     weight = min(share, _MOST_PICTURED)
     off = share * (1 - weight) ** 2 + (1 - share) * weight**2
     apart = off * (pictured.map - plain.map) ** 2
@@ -382,6 +383,6 @@ def hot_spots(chances: FloatArray) -> NDArray[np.bool_]:
 
 def chance_above(threshold: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return how likely log-normal numbers of these means and widened variances are to exceed a threshold."""
-    log_variance = np.log1p(_DOUBT**2 * variance / mean**2)
+    log_variance = np.log1p(_HOT_SPOT_WIDENING**2 * variance / mean**2)
     at = (np.log(mean / threshold) - log_variance / 2) / np.sqrt(log_variance)
     return np.array([0.5 * math.erfc(-each / math.sqrt(2)) for each in at])

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Heatmaps of several stimuli, decoded jointly or one by one around their mean, and drawn on the requested grid.
+"""Heatmaps of several stimuli: decoded jointly or one by one around their mean, then rendered on the requested grid.
 
-`gazeveil.aggregate.joint_decoder` finds the mean over all maps, the least noisy of all. Each map is then decoded as
-a single one is (`gazeveil.aggregate.bayes_decoder`), with models that vary around the study's mean and, where its
-picture is known, models that vary around what the picture says: the content comes from the picture, the centre from the
-study as far as its mean is known, and from the usual centres as far as it is not.
+`gazeveil.aggregate.joint_decoder` finds the mean over all maps, the least noisy of all. Decoded one by one, each map is
+then found as a single heatmap is (`gazeveil.aggregate.bayes_decoder`), with models that vary around the study's mean.
+Where its picture is known, further models vary around what the picture predicts: the content comes from the picture,
+the centre from the study as far as its mean is known, and from the usual centres as far as it is not.
 
-How likely models are beforehand is learnt from all maps at once. Pictures that gaze does not follow lose their weight
-in the whole study if all of them are wrong, and in a single map if that one is. All of it is post-processing.
+How likely models are beforehand is learnt from all maps at once. If gaze follows none of the pictures, they lose their
+weight in the whole study; if it does not follow one of them, that one loses it. All of it is post-processing.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gazeveil.aggregate.bayes_decoder import HOT, Channel, Decoded, Decoder, chance_above, hot_spots
+from gazeveil.aggregate.bayes_decoder import HOT_SPOT, Channel, Decoded, Decoder, chance_above, hot_spots
 from gazeveil.aggregate.grid import Grid, render
-from gazeveil.aggregate.joint_decoder import BROAD, Center, Measured, decode_mean, decode_together
+from gazeveil.aggregate.joint_decoder import BROAD, MeanMap, MeasuredMaps, decode_jointly, decode_mean
 from gazeveil.aggregate.map_prior import (
     CENTRE_POWER,
     PICTURE_FLOOR,
@@ -43,13 +43,13 @@ from gazeveil.arrays import FloatArray, one_thread
 _GAINS = (0.75, 0.87, 1.0, 1.15, 1.3)
 """How gains of single maps may differ from that of the mean."""
 _BEFORE = 1.0
-"""What is believed about models beforehand counts as much as this many maps do."""
+"""The prior weights of the models count as much as this many maps."""
 _ROUNDS = 20
 
 
 @one_thread()
 def decode_separately(
-    plane: Plane, measured: Measured, center: Center, pictures: Mapping[int, Saliency]
+    plane: Plane, measured: MeasuredMaps, center: MeanMap, pictures: Mapping[int, Saliency]
 ) -> list[Decoded]:
     """Return the blurred maps on the working grid, one after the other.
 
@@ -57,10 +57,10 @@ def decode_separately(
         plane: The working grid and the blur.
         measured: What was measured of all maps.
         center: The mean over all maps.
-        pictures: What pictures say, by the place of the map among the measured ones.
+        pictures: The predictions of pictures, by the place of the map among the measured ones.
     """
     decoders = _Decoders(plane, measured, center)
-    alike: dict[str, list[int]] = {}  # maps whose models are believed alike learn from one another
+    alike: dict[str, list[int]] = {}  # maps with the same prior weights of models learn from one another
     for place in range(len(measured.numbers)):
         alike.setdefault(pictures[place].source if place in pictures else "", []).append(place)
     found: dict[int, Decoded] = {}
@@ -74,9 +74,9 @@ def decode_separately(
 
 
 class _Decoders:
-    """What decodes each map of a study."""
+    """Makes the decoder of each map of a study."""
 
-    def __init__(self, plane: Plane, measured: Measured, center: Center) -> None:
+    def __init__(self, plane: Plane, measured: MeasuredMaps, center: MeanMap) -> None:
         self._plane, self._measured, self._center = plane, measured, center
         self._features = plane.in_blurred(measured.features)
         wide = Plane(plane.grid, (plane.blur[0] * BROAD, plane.blur[1] * BROAD)).blurred(center.map)
@@ -86,11 +86,11 @@ class _Decoders:
         self._seen = plane.project(self._plain, self._features)
 
     def weights(self, saliency: Saliency | None) -> FloatArray:
-        """Return how likely the models of a map are before anything is learnt from the other maps."""
+        """Return the prior weights of a map's models, before anything is learnt from the other maps."""
         return np.array([model.weight for model in self._models(saliency)])
 
     def of(self, place: int, saliency: Saliency | None, learnt: FloatArray | None = None) -> Decoder:
-        """Return the decoder of a map, with what was learnt about its models."""
+        """Return the decoder of a map, with the weights that were learnt for its models."""
         models = self._models(saliency)
         seen = self._seen
         if saliency is not None:
@@ -124,11 +124,11 @@ class _Decoders:
 
 
 def _learnt(before: FloatArray, after: FloatArray) -> FloatArray:
-    """Return how likely models are beforehand, learnt by expectation and maximisation in turns.
+    """Return the weights of models, learnt by expectation maximisation.
 
     Args:
-        before: How likely they were taken to be.
-        after: How likely that made them in each map, a row a map.
+        before: Their prior weights.
+        after: How likely these made them in each map, a row a map.
     """
     weights = before
     for _ in range(_ROUNDS):
@@ -138,21 +138,21 @@ def _learnt(before: FloatArray, after: FloatArray) -> FloatArray:
     return np.asarray(weights)
 
 
-# --- Maps that were decoded together, blurred and drawn on the grid that was asked for.
+# --- Rendering: blurred maps on the requested grid.
 
 
 MOST_SEPARATELY = 1000
-"""The maps of more stimuli are decoded by a quicker rule, without pictures: one after the other takes hours."""
+"""The maps of more stimuli are decoded by a quicker rule, without pictures: one by one would take hours."""
 
-_DOUBT = 2.2
-"""By how much the standard deviation of maps that were decoded together is widened where it is asked for hot spots."""
+_HOT_SPOT_WIDENING = 2.2
+"""By how much the standard deviation of jointly decoded maps is widened before cells are tested for hot spots."""
 
 _SHARPENED = 6
-"""Steps in which the blur is taken from a predicted map: more sharpen its noise."""
+"""Steps that remove the blur from a predicted map: more would sharpen its noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class RenderedMaps:
     """Blurred maps on the grid of the release, one after the other, and their mean.
 
     Attributes:
@@ -160,9 +160,9 @@ class Drawn:
         noise_sd: The standard deviation that the privacy noise gives each cell.
         data_share: Of each map, how much of what sets it apart from the mean is data.
         mean: The mean over the maps.
-        estimates: The same maps with all that is known about them.
-        picture_share: How much of the prior behind maps that were decoded together follows pictures.
-        priors: What would be shown of each without data, where pictures are known.
+        estimates: The same maps with their errors and priors.
+        picture_share: How much of the prior behind jointly decoded maps follows pictures.
+        priors: The map of each without data, where pictures are known.
     """
 
     maps: FloatArray
@@ -178,33 +178,33 @@ class Drawn:
         return self.estimates[place]
 
 
-def drawn(
+def render_jointly(
     prior: Prior,
-    measured: Measured,
+    measured: MeasuredMaps,
     grid: Grid,
     blur_cells: float,
     pictures: tuple[Saliency, ...] = (),
     *,
     uncertain: bool = True,
-) -> Drawn:
-    """Decode maps together, blur, and draw; where pictures are known, there is one for each map, or one for all.
+) -> RenderedMaps:
+    """Decode maps jointly, blur and render them. Known pictures are one for each map, or one for all.
 
-    Maps have error bars of the noise alone where it is not asked how uncertain they are.
+    Unless ``uncertain``, maps have the error bars of the noise alone.
     """
-    draw = _Drawing.on(prior.grid, grid, blur_cells)
-    contents, believed, priors = None, 0.0, None
+    rendering = _Rendering.on(prior.grid, grid, blur_cells)
+    contents, picture_chance, priors = None, 0.0, None
     if pictures:
         each = pictures * len(measured.numbers) if len(pictures) == 1 else pictures
-        plane = Plane(prior.grid, draw.blur)
+        plane = Plane(prior.grid, rendering.blur)
         contents = np.array([_before_the_blur(picture, plane) for picture in each])
-        believed = min(picture_weight(picture) for picture in pictures)
-        priors = np.array([draw.stretched(mean_of(models_of(plane, picture))) for picture in each])
-    found = decode_together(prior, measured, draw.blur, contents, believed, uncertain=uncertain)
-    center = Center(found.mean, found.gain, found.mean_noise_sd, found.mean_data_share)
-    mean = draw.mean(prior, center)
-    maps, noise_sd = draw.maps(found.maps), draw.errors(found.noise_sd)
-    error_sd = draw.errors(np.sqrt(found.variance))
-    population_sd = draw.errors(np.sqrt(found.variance + found.sampling))
+        picture_chance = min(picture_weight(picture) for picture in pictures)
+        priors = np.array([rendering.resampled(mean_of(models_of(plane, picture))) for picture in each])
+    found = decode_jointly(prior, measured, rendering.blur, contents, picture_chance, uncertain=uncertain)
+    center = MeanMap(found.mean, found.gain, found.mean_noise_sd, found.mean_data_share)
+    mean = rendering.mean(prior, center)
+    maps, noise_sd = rendering.maps(found.maps), rendering.errors(found.noise_sd)
+    error_sd = rendering.errors(np.sqrt(found.variance))
+    population_sd = rendering.errors(np.sqrt(found.variance + found.sampling))
     estimates = (
         Estimate(
             map=maps[place],
@@ -218,25 +218,25 @@ def drawn(
         )
         for place in range(len(maps))
     )
-    return Drawn(maps, noise_sd, found.data_share, mean, tuple(estimates), found.picture_share, priors)
+    return RenderedMaps(maps, noise_sd, found.data_share, mean, tuple(estimates), found.picture_share, priors)
 
 
-def drawn_separately(
-    prior: Prior, measured: Measured, grid: Grid, blur_cells: float, pictures: Mapping[int, Saliency]
-) -> Drawn:
-    """Decode unrelated maps, each on its own around their mean and what its picture says, and draw.
+def render_separately(
+    prior: Prior, measured: MeasuredMaps, grid: Grid, blur_cells: float, pictures: Mapping[int, Saliency]
+) -> RenderedMaps:
+    """Decode unrelated maps, each on its own around their mean and its picture, and render them.
 
     Args:
         prior: The prior of the mean.
         measured: What was measured.
         grid: The cells of the release.
         blur_cells: The blur in such cells.
-        pictures: What pictures say, by the place of the map.
+        pictures: The predictions of pictures, by the place of the map.
     """
-    draw = _Drawing.on(prior.grid, grid, blur_cells)
-    plane = Plane(prior.grid, draw.blur)
-    center = decode_mean(prior, measured, draw.blur)
-    mean = draw.mean(prior, center)
+    rendering = _Rendering.on(prior.grid, grid, blur_cells)
+    plane = Plane(prior.grid, rendering.blur)
+    center = decode_mean(prior, measured, rendering.blur)
+    mean = rendering.mean(prior, center)
     of_mean = plane.blurred(center.map)
     estimates = []
     for place, decoded in enumerate(decode_separately(plane, measured, center, pictures)):
@@ -244,17 +244,17 @@ def drawn_separately(
         moved = decoded.map.ravel() / of_mean * center.noise_sd * (1 - decoded.picture_share)
         estimates.append(
             Estimate(
-                map=draw.stretched(decoded.map),
-                noise_sd=draw.errors(np.hypot(decoded.noise_sd.ravel(), moved))[0],
-                prior=mean.prior if follows is None else draw.stretched(mean_of(models_of(plane, follows))),
+                map=rendering.resampled(decoded.map),
+                noise_sd=rendering.errors(np.hypot(decoded.noise_sd.ravel(), moved))[0],
+                prior=mean.prior if follows is None else rendering.resampled(mean_of(models_of(plane, follows))),
                 data_share=decoded.data_share,
                 picture_share=decoded.picture_share,
-                error_sd=draw.errors(decoded.error_sd)[0],
-                population_sd=draw.errors(decoded.population_sd)[0],
-                hot_spots=hot_spots(stretched(decoded.hot, grid)),
+                error_sd=rendering.errors(decoded.error_sd)[0],
+                population_sd=rendering.errors(decoded.population_sd)[0],
+                hot_spots=hot_spots(resampled(decoded.hot, grid)),
             )
         )
-    return Drawn(
+    return RenderedMaps(
         np.stack([each.map for each in estimates]),
         np.stack([each.noise_sd for each in estimates]),
         np.array([each.data_share for each in estimates]),
@@ -264,23 +264,23 @@ def drawn_separately(
 
 
 def _before_the_blur(picture: Saliency, plane: Plane) -> FloatArray:
-    """Return what a picture says about maps before the blur; a predicted map is blurred already."""
-    said = picture.on(plane.grid)
+    """Return what a picture predicts of maps before the blur; a predicted map is blurred already."""
+    predicted = picture.on(plane.grid)
     if picture.source == SPECTRAL:
-        return said
-    sharp = said
+        return predicted
+    sharp = predicted
     for _ in range(_SHARPENED):
-        sharp = sharp * plane.blurred(said / plane.blurred(sharp))  # after Richardson and Lucy: stays positive
+        sharp = sharp * plane.blurred(predicted / plane.blurred(sharp))  # after Richardson and Lucy: stays positive
     return np.asarray(sharp)
 
 
 def _hot(map_: FloatArray, sd: FloatArray) -> FloatArray:
     """Return how likely each cell is a hot spot."""
-    return chance_above(HOT / map_.size, map_.ravel(), (_DOUBT * sd.ravel()) ** 2).reshape(map_.shape)
+    return chance_above(HOT_SPOT / map_.size, map_.ravel(), (_HOT_SPOT_WIDENING * sd.ravel()) ** 2).reshape(map_.shape)
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawing:
+class _Rendering:
     """From cells of the working grid to cells of the release."""
 
     working: Grid
@@ -288,32 +288,32 @@ class _Drawing:
     blur: Blur
 
     @staticmethod
-    def on(working: Grid, grid: Grid, blur_cells: float) -> _Drawing:
-        return _Drawing(
+    def on(working: Grid, grid: Grid, blur_cells: float) -> _Rendering:
+        return _Rendering(
             working, grid, (blur_cells * working.rows / grid.rows, blur_cells * working.columns / grid.columns)
         )
 
     def maps(self, cells: FloatArray) -> FloatArray:
-        """Blur maps and draw them."""
-        return of_mass_1(stretched(render(cells.reshape(-1, *self.working.shape), self.blur), self.grid))
+        """Return maps, blurred, on the grid of the release."""
+        return of_mass_1(resampled(render(cells.reshape(-1, *self.working.shape), self.blur), self.grid))
 
-    def stretched(self, cells: FloatArray) -> FloatArray:
-        """Draw a blurred map."""
-        return of_mass_1(stretched(cells.reshape(self.working.shape), self.grid))
+    def resampled(self, cells: FloatArray) -> FloatArray:
+        """Return a blurred map on the grid of the release."""
+        return of_mass_1(resampled(cells.reshape(self.working.shape), self.grid))
 
     def errors(self, cells: FloatArray) -> FloatArray:
-        """Draw standard deviations of blurred maps."""
+        """Return standard deviations of blurred maps on the grid of the release."""
         area = self.working.size / self.grid.size
-        return area * stretched(cells.reshape(-1, *self.working.shape), self.grid)
+        return area * resampled(cells.reshape(-1, *self.working.shape), self.grid)
 
-    def mean(self, prior: Prior, center: Center) -> Estimate:
-        """Draw the mean over maps."""
+    def mean(self, prior: Prior, center: MeanMap) -> Estimate:
+        """Return the mean over maps on the grid of the release."""
         return Estimate(
             self.maps(center.map)[0], self.errors(center.noise_sd)[0], self.maps(prior.mean)[0], center.data_share
         )
 
 
-def stretched(values: FloatArray, grid: Grid) -> FloatArray:
+def resampled(values: FloatArray, grid: Grid) -> FloatArray:
     """Interpolate maps between the middles of cells, along one axis and then the other."""
     rows, columns = values.shape[-2:]
     if (rows, columns) == grid.shape:

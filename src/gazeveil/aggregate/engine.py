@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over observers: what an engine is, how every engine adds up exactly, and fixations that count by duration.
+"""Sums over observers: the contract of an engine, how every engine adds up exactly, and fixations by duration.
 
 A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. It also
 brings whole recordings to a function (`gazeveil.gaze.corpus`). Nothing else in the code knows whether that happens on
 one machine or on a cluster: the answers are the same.
 
-So every kernel that counts rows weighs fixations by their durations, and keeps its bounds as it is: a kernel's
-integers are bounded for whatever rows one observer has, and an observer's list decides about their rows alone.
+A list of fixations becomes rows of a millisecond each. So every kernel that counts rows weighs fixations by their
+durations, and keeps its bounds: a kernel's integers are bounded for whatever rows one observer has, and an observer's
+list decides about their rows alone.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from gazeveil.gaze.corpus import Answer, Corpus, MapsRecordings, Part
 from gazeveil.gaze.recording import Recording
 from gazeveil.gaze.schema import guarded
 from gazeveil.geometry import Geometry
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 Columns = Mapping[str, NDArray[Any]]
 """One observer's rows, column by column, in the corpus's order: numpy arrays, text columns as objects."""
@@ -96,8 +97,10 @@ class Engine(MapsRecordings, Protocol):
 
 EngineMaker = Callable[[str], Engine]
 
-ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
-"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only names the contract."""
+ENGINES: Names[EngineMaker] = Names(
+    "engine", {"local": "gazeveil.engines.local:local", "spark": "gazeveil.engines.spark:SparkEngine"}
+)
+"""Engines by scheme. They lie above this package, which only states the contract."""
 
 
 # --- What all engines share: how sums are added up, and what is checked before and after.
@@ -149,9 +152,9 @@ def check_plane(kernel: Kernel, planes: Iterable[Geometry]) -> None:
     """
     found = list(dict.fromkeys(planes))
     if len(found) > 1:
-        told = "; ".join(str(plane) for plane in found[:4])
+        shown = "; ".join(str(plane) for plane in found[:4])
         raise GeometryError(
-            f"the recordings lie on {len(found)} viewing planes ({told})", hint="select recordings of one"
+            f"the recordings lie on {len(found)} viewing planes ({shown})", hint="select recordings of one"
         )
     if found and isinstance(kernel, Placed) and kernel.geometry != found[0]:
         raise GeometryError(
@@ -196,7 +199,7 @@ def corpus_changed() -> InputError:
     return InputError("the corpus changed while it was read", hint="try again when no other program writes to it")
 
 
-# --- Lists of fixations as gaze that lasts: a fixation counts as the milliseconds that it lasted, one row each.
+# --- Lists of fixations: each counts as the milliseconds that it lasted, one row each.
 
 
 LONGEST_S = 60.0
@@ -221,7 +224,7 @@ def rows_each(durations: FloatArray, valid: BoolArray) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class LastingKernel:
+class DurationKernel:
     """A kernel that counts fixations by how long they lasted.
 
     Attributes:
@@ -261,7 +264,7 @@ class LastingKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class LastingEngine:
+class DurationEngine:
     """An engine that sums over observers' fixations, each as long as it lasted.
 
     Attributes:
@@ -272,7 +275,7 @@ class LastingEngine:
 
     def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Tell = silent) -> Summed:
         """Return the sum of the kernel over all observers of the corpus, each observer's rows brought together."""
-        return self.engine.sum_over_observers(corpus, LastingKernel(kernel), tell)
+        return self.engine.sum_over_observers(corpus, DurationKernel(kernel), tell)
 
     def map_recordings(
         self, corpus: Corpus, function: Callable[[Recording], Answer], tell: Tell = silent

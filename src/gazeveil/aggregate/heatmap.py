@@ -82,7 +82,7 @@ class PrivateHeatmap:
         name = choose(task) if self.strategy == "auto" else self.strategy
         return STRATEGIES[name](task)  # type: ignore[call-arg]
 
-    def counted(self, people: int, noise: NoiseSource) -> int:
+    def noisy_count(self, people: int, noise: NoiseSource) -> int:
         """Count participants with Laplace noise: one more or less changes the count by one."""
         scale = laplace_scale(above_zero(self.epsilon, "epsilon") * COUNT_SHARE, 1)
         return max(1, people + int(laplace(noise, scale)[0]))

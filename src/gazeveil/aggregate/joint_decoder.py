@@ -1,24 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several noisy maps decoded together: first their mean, which is the least noisy of all, then each map around it.
+"""Decode several noisy maps jointly: first their mean, which is the least noisy of all, then each map around it.
 
-A change δf changes the logarithm of such a map m by sδf, s the slope, and the map, of mass 1, by m (sδf − m·sδf); its
-blurred picture by the blur of that. So the variance of each cell is the sum, over the columns of Φ, of the squares of
-what they change, times their variances. Φ is what noise can move, or, where the question is how far the truth may be,
-all that maps may differ by.
-
-What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unknown gain. Post-processing, in two steps:
+What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unknown gain. Decoding takes two
+steps, both post-processing:
 
 1. The mean over maps is one number a feature with little noise. Every mean map of `gazeveil.aggregate.map_prior` is
-   weighed by its evidence, and a linear estimate averaged over them. A mean over k unrelated maps has hot spots of a
-   k-th of the variance, and the prior is reported so.
-2. The maps differ from the mean μ by μ times a smooth field: sharp and wide hot spots, whose two amplitudes are found
-   by the evidence of *all* maps at once. One map alone could not tell weak hot spots from noise; many can. Each map is
-   then μ times what `lifted` makes of d/μ, d the linear estimate of its difference: positive, of mass 1 after division.
+   weighed by its evidence, and a linear estimate is averaged over them. A mean over k unrelated maps has hot spots of a
+   k-th of the variance; the prior takes that into account.
+2. The maps differ from the mean μ by μ times a smooth field of sharp and wide hot spots. The evidence of *all* maps
+   finds the two amplitudes: one map alone could not tell weak hot spots from noise. Each map is then μ times
+   `positive_factor` of d/μ, d the linear estimate of its difference, divided by its mass.
 
-Maps that follow one another in time are alike. An orthonormal turn of time (`Kinship`) makes them unrelated again.
-Where it is known what was to be seen at each moment, the maps may differ from what its pictures say instead, under the
-centre that the mean shows. The evidence of all maps decides how much of that is believed.
+Maps that follow one another in time are correlated. An orthonormal turn of time (`MapCorrelation`) makes them unrelated
+again. Where the pictures of each moment are known, maps may differ from what these say instead, under the centre that
+the mean shows. The evidence of all maps decides how much weight the pictures get.
+
+How uncertain a map is: a change δf of the logarithm changes a map m by sδf, s the slope, and the map of mass 1 by
+m (sδf − m·sδf); its blurred picture changes by the blur of that. So the variance of each cell is the sum, over the
+columns of Φ, of the squares of what they change, times their variances. Φ is what noise can move, or, where the
+question is how far the truth may be, all that maps may differ by.
 """
 
 from __future__ import annotations
@@ -31,19 +32,16 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import blur_matrix, render
-from gazeveil.aggregate.map_prior import CENTRE_POWER, PICTURE_FLOOR, Prior, floored
+from gazeveil.aggregate.map_prior import CENTRE_POWER, PICTURE_FLOOR, Blur, Prior, floored
 from gazeveil.arrays import FloatArray, IntArray, one_thread
 
-LOOKS = 5.0
+FIXATIONS_PER_OBSERVER = 5.0
 """How many independent fixations one observer's map is worth."""
-
-Blur = tuple[float, float]
-"""Standard deviations of the point-spread function down and across, in cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kinship:
-    """How maps are related: in the turned maps U'ρ they are not, and each has a variance and a gain of its own.
+class MapCorrelation:
+    """How maps are correlated: the turned maps U'ρ are not, and each of these has its own variance and gain.
 
     Attributes:
         turn: U, orthonormal, a column a turned map; None where nothing is turned, since with 10,000 maps even a matrix
@@ -57,26 +55,26 @@ class Kinship:
     gains: FloatArray
 
     @staticmethod
-    def none(count: int) -> Kinship:
-        """Return that of unrelated maps."""
-        return Kinship(None, np.ones(count), np.ones(count))
+    def none(count: int) -> MapCorrelation:
+        """Return the correlation of unrelated maps."""
+        return MapCorrelation(None, np.ones(count), np.ones(count))
 
     def turned(self, rows: FloatArray) -> FloatArray:
-        """Return U' times what has a row a map."""
+        """Return U' times rows, one a map."""
         return rows if self.turn is None else self.turn.T @ rows
 
     def turned_back(self, rows: FloatArray) -> FloatArray:
-        """Return U times what has a row a turned map."""
+        """Return U times rows, one a turned map."""
         return rows if self.turn is None else self.turn @ rows
 
     def mixed(self, rows: FloatArray) -> FloatArray:
-        """Return what variances of turned maps, a row each, are for the maps themselves."""
+        """Return the variances of the maps, given those of the turned maps, a row each."""
         return rows if self.turn is None else self.turn**2 @ rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
-    """What is decoded, and the public facts about it.
+class MeasuredMaps:
+    """The measured numbers of all maps, and the public facts about them.
 
     Attributes:
         numbers: z, one row a map, one column a feature.
@@ -85,8 +83,8 @@ class Measured:
         observers: How many participants are averaged.
         weights: What the mean weighs each map by; they add up to 1.
         unrelated: How many unrelated maps the mean is worth.
-        kinships: How the maps may be related; weighed by evidence.
-        looks: How many independent fixations one observer's map is worth, where it is asked how uncertain maps are.
+        correlations: How the maps may be related; weighed by evidence.
+        fixations: How many independent fixations one observer's map is worth, for the uncertainty of maps.
     """
 
     numbers: FloatArray
@@ -95,12 +93,12 @@ class Measured:
     observers: float
     weights: FloatArray
     unrelated: float
-    kinships: tuple[Kinship, ...]
-    looks: float = LOOKS
+    correlations: tuple[MapCorrelation, ...]
+    fixations: float = FIXATIONS_PER_OBSERVER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Center:
+class MeanMap:
     """The mean map, of mass 1 and above 0, its gain, the noise of its blurred picture, and how much of it is data.
 
     The evidence is the density of what was measured of the mean, over all models of it, as a logarithm.
@@ -113,8 +111,8 @@ class Center:
     evidence: float = 0.0
 
 
-def single_look(features: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return the covariance of the features of one look, drawn from a map."""
+def fixation_covariance(features: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return the covariance of the features of one fixation, drawn from a map."""
     seen = mean @ features
     return np.asarray(features.T @ (mean[:, None] * features) - np.outer(seen, seen))
 
@@ -125,7 +123,7 @@ def blurred(prior: Prior, columns: FloatArray, blur: Blur) -> FloatArray:
     return np.ascontiguousarray(render(stack, blur).reshape(-1, prior.grid.size).T)
 
 
-# --- How uncertain blurred maps are that are lifted by a Gaussian field: f = Φc, c with variances of its own.
+# --- The uncertainty of a blurred map whose logarithm has a Gaussian field: f = Φc, each number of c with its variance.
 
 
 _KEPT = 0.995
@@ -134,8 +132,8 @@ _KEPT = 0.995
 _WIDEST_LOG_VARIANCE = 3.0
 
 
-class Answers:
-    """What blurred maps do when their logarithms change: laid out so that one product blurs all of it."""
+class BlurResponse:
+    """How blurred maps change when their logarithms do, laid out so that one product blurs all changes."""
 
     def __init__(self, changes: FloatArray, shape: tuple[int, int], blur: tuple[float, float]) -> None:
         """Prepare for changes of logarithms, one row a cell, a column each."""
@@ -168,11 +166,11 @@ def smooth_fields(prior: Prior, kinds: Iterable[tuple[float, float]]) -> FloatAr
     return np.concatenate(found, axis=1)
 
 
-def lifted(field: FloatArray) -> FloatArray:
-    """Return by how much a field lifts a map: exp(f) up to f = 1, and on from there along a straight line.
+def positive_factor(field: FloatArray) -> FloatArray:
+    """Return the factor by which a field changes a map: exp(f) up to f = 1, then a straight line.
 
-    A field that was found by a linear estimate is of hot spots as they are, not of their logarithms: the exponential of
-    a clear one runs away.
+    A linear estimate finds the field of hot spots themselves, not of their logarithms: the exponential of a clear hot
+    spot would run away.
     """
     return np.asarray(np.exp(np.minimum(field, 1.0)) * np.maximum(field, 1.0))
 
@@ -183,20 +181,20 @@ def log_normal(blurred: FloatArray, variance: FloatArray) -> FloatArray:
     return np.asarray(blurred**2 * np.expm1(relative))
 
 
-def drawn_variance(map_: FloatArray, shape: tuple[int, int], blur: tuple[float, float]) -> FloatArray:
-    """Return the variance of each cell of the blurred map of one look, drawn from a map."""
+def fixation_variance(map_: FloatArray, shape: tuple[int, int], blur: tuple[float, float]) -> FloatArray:
+    """Return the variance of each cell of the blurred map of one fixation, drawn from a map."""
     down, across = (blur_matrix(size, width) for size, width in zip(shape, blur, strict=True))
     cells = map_.reshape(shape)
     return np.asarray(np.maximum(down**2 @ cells @ (across**2).T - (down @ cells @ across.T) ** 2, 0.0))
 
 
-# --- Several noisy maps decoded together: first their mean, which is the least noisy of all, then each map around it.
+# --- The two steps.
 
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 WIDE = (0.5, 1.0)
-"""Relative variances that sharp and wide hot spots may have around the mean. Wide ones are never none: maps differ."""
+"""Relative variances that sharp and wide hot spots may have around the mean. Wide ones are never 0: maps differ."""
 
 MEAN_HOT_SPOTS = ((0.25, 5.0), (1.0, 2.0), (4.0, 1.5))
 """Relative variance and length of the hot spots of a single map; a mean over k maps has a k-th of the variance."""
@@ -211,27 +209,27 @@ _AMPLITUDE_SPREAD, _LEAST = 1.0, 0.06
 
 _NEGLIGIBLE = 1e-2
 _RARE = 1e-3
-_WEIGHTS_ANSWER = 1.3
-"""The weights of the models answer to noise too. What is stated for the mean is widened by so much, as measured."""
+_MODEL_NOISE = 1.3
+"""Noise changes the weights of the models, too. The stated error of the mean is widened by this measured factor."""
 
 _POWERS = (0.6, 1.0, 1.5)
 """How sharply gaze may follow what pictures say."""
 BROAD = 2.5
-"""The study's centre is its mean, blurred this many times as wide: hot spots of single stimuli are no centre."""
+"""The study's centre is its mean, blurred this many times as wide, so that hot spots of single stimuli vanish."""
 
 _FLOOR = 1e-3
 """The least that a cell of the mean map has, as a part of an even map."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DecodedTogether:
+class JointMaps:
     """Maps on the working grid, a row a map. Maps are not yet blurred; error bars are those of blurred maps.
 
     Attributes:
         maps: The maps, each of mass 1.
         noise_sd: The standard deviation that the privacy noise gives each cell of each blurred map.
-        variance: How far each cell of the blurred map of the same participants without noise may be from it, squared.
-        sampling: What the draw of the participants adds to that for all others.
+        variance: The squared error of each cell against the blurred map of the same participants without noise.
+        sampling: What the choice of participants adds to that for everyone else.
         data_share: Of each map, how much of what sets it apart from the mean is data rather than prior.
         mean: Their mean, of mass 1.
         mean_noise_sd: The standard deviation that the privacy noise gives each cell of the blurred mean.
@@ -255,15 +253,15 @@ class DecodedTogether:
 
 
 @one_thread()
-def decode_together(
+def decode_jointly(
     prior: Prior,
-    measured: Measured,
+    measured: MeasuredMaps,
     blur: Blur,
     contents: FloatArray | None = None,
-    believed: float = 0.0,
+    picture_chance: float = 0.0,
     *,
     uncertain: bool = False,
-) -> DecodedTogether:
+) -> JointMaps:
     """Return the mean map and the single maps that the measured numbers suggest.
 
     Args:
@@ -271,33 +269,33 @@ def decode_together(
         measured: What was measured.
         blur: The blur of the maps.
         contents: What the picture behind each map says, a row a map, if that is known.
-        believed: How likely it is beforehand that maps follow it.
-        uncertain: Whether to find out how uncertain each map is; else variances are 0.
+        picture_chance: How likely it is beforehand that maps follow it.
+        uncertain: Whether to compute how uncertain each map is; else variances are 0.
     """
     center = decode_mean(prior, measured, blur)
-    arounds = [_Around(prior, measured, center, uncertain=uncertain)]
+    models = [_SingleMapModel(prior, measured, center, uncertain=uncertain)]
     before = [1.0]
     if contents is not None:
-        arounds += [_pictured(arounds[0], blur, contents**power) for power in _POWERS]
-        before = [1 - believed, *([believed / len(_POWERS)] * len(_POWERS))]
+        models += [_picture_model(models[0], blur, contents**power) for power in _POWERS]
+        before = [1 - picture_chance, *([picture_chance / len(_POWERS)] * len(_POWERS))]
         if np.ptp(contents, axis=0).any():  # pictures of other moments: where gaze may be, but not when
             of_all = contents / contents.sum(axis=1, keepdims=True)
-            arounds.append(_pictured(arounds[0], blur, np.tile(of_all.mean(axis=0), (len(contents), 1))))
+            models.append(_picture_model(models[0], blur, np.tile(of_all.mean(axis=0), (len(contents), 1))))
             before = [before[0] / 2, *before[1:], before[0] / 2]
-    found = [around.evidence() for around in arounds]
+    found = [model.evidence() for model in models]
     logs = np.array([each.whole for each in found])
-    if measured.kinships[0].turn is not None:  # the mean was fitted to the same numbers: it cannot bear witness
+    if measured.correlations[0].turn is not None:  # the mean was fitted to the same numbers, so it is no evidence
         logs[0] = (
             found[0].but_the_first + center.evidence - measured.features.shape[1] / 2 * math.log(len(measured.numbers))
         )
     chances = np.array(before) * np.exp(logs - logs.max())
     chances /= chances.sum()
     likely = []
-    for chance, around, own in zip(chances, arounds, found, strict=True):
+    for chance, model, own in zip(chances, models, found, strict=True):
         if chance >= min(_NEGLIGIBLE, chances.max()):
-            likely.append((chance, around.estimate(own.weights, own.scales, blur)))
+            likely.append((chance, model.estimate(own.weights, own.scales, blur)))
     shown, best = _averaged(likely), found[int(np.argmax(chances))]
-    return DecodedTogether(
+    return JointMaps(
         maps=shown.maps,
         noise_sd=shown.noise_sd,
         variance=shown.variance,
@@ -314,7 +312,7 @@ def decode_together(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Evidence:
-    """How likely each kinship (rows) and pair of amplitudes (columns) are, as logarithms.
+    """How likely each correlation (rows) and pair of amplitudes (columns) are, as logarithms.
 
     Attributes:
         logs: From all maps.
@@ -344,8 +342,8 @@ class _Evidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Own:
-    """Single maps, and, of each, what is stated of its blurred picture: see `DecodedTogether`."""
+class _SingleMaps:
+    """Single maps, and the errors of each one's blurred picture: see `JointMaps`."""
 
     maps: FloatArray
     shown: FloatArray
@@ -355,27 +353,27 @@ class _Own:
     share: FloatArray
 
 
-def _averaged(likely: list[tuple[float, _Own]]) -> _Own:
+def _averaged(likely: list[tuple[float, _SingleMaps]]) -> _SingleMaps:
     """Return the average of maps under models that are so likely; where models disagree, maps are uncertain."""
     chances = np.array([chance for chance, _ in likely])
     chances /= chances.sum()
     maps, shown, noise_sd, variance, sampling, share = (
         sum(chance * getattr(own, each.name) for chance, (_, own) in zip(chances, likely, strict=True))
-        for each in fields(_Own)
+        for each in fields(_SingleMaps)
     )
     apart = sum(chance * (own.shown - shown) ** 2 for chance, (_, own) in zip(chances, likely, strict=True))
-    return _Own(maps, shown, noise_sd, variance + apart, sampling, share)
+    return _SingleMaps(maps, shown, noise_sd, variance + apart, sampling, share)
 
 
-def _pictured(plain: _Around, blur: Blur, contents: FloatArray) -> _Around:
+def _picture_model(plain: _SingleMapModel, blur: Blur, contents: FloatArray) -> _SingleMapModel:
     """Return the model of maps around what pictures say under the study's centre."""
     prior, center = plain.prior, plain.center
     broad = blurred(prior, center.map[:, None], (BROAD * blur[0], BROAD * blur[1]))[:, 0]
     expected = np.array(
         [floored(content * (broad / broad.max()) ** CENTRE_POWER, PICTURE_FLOOR) for content in contents]
     )
-    middle = Center(expected.mean(axis=0), center.gain, np.zeros(prior.grid.size), center.data_share)
-    return _Around(prior, plain.measured, middle, expected, uncertain=plain.uncertain)
+    middle = MeanMap(expected.mean(axis=0), center.gain, np.zeros(prior.grid.size), center.data_share)
+    return _SingleMapModel(prior, plain.measured, middle, expected, uncertain=plain.uncertain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -399,7 +397,7 @@ class _MeanModel:
     chance: FloatArray
 
 
-def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
+def decode_mean(prior: Prior, measured: MeasuredMaps, blur: Blur) -> MeanMap:
     """Return the mean over all maps."""
     numbers = measured.weights @ measured.numbers
     variance = float(np.sum((measured.weights * measured.noise_sd) ** 2))
@@ -434,11 +432,11 @@ def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
     found = np.maximum(found, _FLOOR / prior.grid.size)
     gain = float(chances.sum(axis=0) @ gains)
     evidence = _log_sum(logs) - math.log(len(hot_spots) * len(gains))
-    return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0), evidence)
+    return MeanMap(found / found.sum(), gain, _MODEL_NOISE * np.sqrt(noise), min(max(share, 0.0), 1.0), evidence)
 
 
 def _mean_models(
-    measured: Measured,
+    measured: MeasuredMaps,
     prior: Prior,
     mean: FloatArray,
     weight: float,
@@ -449,7 +447,7 @@ def _mean_models(
     """Return a mean map with each kind of hot spots."""
     features, gains = measured.features, np.array(GAINS)[:, None]
     expected = mean @ features
-    draw = single_look(features, mean) / (LOOKS * measured.observers * measured.unrelated)
+    draw = fixation_covariance(features, mean) / (FIXATIONS_PER_OBSERVER * measured.observers * measured.unrelated)
     for kind in hot_spots:
         hot = features.T @ prior.covariance_times(mean, kind, features)
         values, vectors = np.linalg.eigh(hot + draw)
@@ -471,15 +469,15 @@ def _open_variance(prior: Prior, mean: FloatArray, hot_spots: Sequence[tuple[flo
 
 
 @dataclass(slots=True, eq=False)
-class _Around:
+class _SingleMapModel:
     """The linear model of single maps around their mean, or around what is expected of each, a row a map.
 
     How uncertain maps are is found where it is asked for: of thousands of maps it would take minutes.
     """
 
     prior: Prior
-    measured: Measured
-    center: Center
+    measured: MeasuredMaps
+    center: MeanMap
     expected: FloatArray | None = None
     uncertain: bool = False
     _expected: FloatArray = field(init=False)
@@ -490,80 +488,84 @@ class _Around:
     def __post_init__(self) -> None:
         mean, features = self.center.map, self.measured.features
         self._expected = mean @ features
-        self._draw = single_look(features, mean) / (LOOKS * self.measured.observers)
+        self._draw = fixation_covariance(features, mean) / (FIXATIONS_PER_OBSERVER * self.measured.observers)
         sharp, wide = (self.prior.covariance_times(mean, (1.0, at), features) for at in (SHARP_DEG, WIDE_DEG))
         self._reach = sharp, wide
         self._signal = features.T @ sharp, features.T @ wide
 
     def evidence(self) -> _Evidence:
-        """Return how likely each kinship and pair of amplitudes are."""
+        """Return how likely each correlation and pair of amplitudes are."""
         scales = list(product(SHARP, WIDE))
         logs = np.tile(
-            [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.kinships), 1)
+            [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.correlations), 1)
         )
         first = np.zeros_like(logs)
-        turned = [self._turned(kinship) for kinship in self.measured.kinships]
+        turned = [self._turned(correlation) for correlation in self.measured.correlations]
         for variance, which in self._by_noise():
             root = self._root(variance)
             volume = float(np.linalg.slogdet(root)[1])
             for j, scale in enumerate(scales):
                 values, whiten = self._spectrum(scale, root)
-                for i, kinship in enumerate(self.measured.kinships):
-                    signal = self.center.gain**2 * (kinship.variances * kinship.gains**2)[which]
+                for i, correlation in enumerate(self.measured.correlations):
+                    signal = self.center.gain**2 * (correlation.variances * correlation.gains**2)[which]
                     spread = 1.0 + signal[:, None] * values
                     each = volume - 0.5 * np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread), axis=1)
                     logs[i, j] += float(each.sum())
                     first[i, j] += float(each[which == 0].sum())
         return _Evidence(logs, first, scales)
 
-    def estimate(self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur) -> _Own:
-        """Return the maps, given how likely each kinship (rows) and pair of amplitudes (columns) are."""
+    def estimate(self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur) -> _SingleMaps:
+        """Return the maps, given how likely each correlation (rows) and pair of amplitudes (columns) are."""
         mean = self.center.map
         likely = np.flatnonzero(weights.max(axis=0) >= _NEGLIGIBLE).tolist()
         shift = self._shift(weights[:, likely], [scales[j] for j in likely])
         shift /= weights[:, likely].sum() * mean
         expected = mean if self.expected is None else self.expected
-        maps = expected * lifted(shift)
+        maps = expected * positive_factor(shift)
         maps /= maps.sum(axis=1, keepdims=True)
-        kinship, scale = divmod(int(np.argmax(weights)), len(scales))
-        return self._errors(self.measured.kinships[kinship], scales[scale], maps, 1 / np.maximum(shift, 1.0), blur)
+        correlation, scale = divmod(int(np.argmax(weights)), len(scales))
+        return self._errors(
+            self.measured.correlations[correlation], scales[scale], maps, 1 / np.maximum(shift, 1.0), blur
+        )
 
     def _shift(self, weights: FloatArray, scales: list[tuple[float, float]]) -> FloatArray:
-        """Return the expected difference of each map from the mean, weighed over kinships and scales and added up."""
+        """Return the expected difference of each map from the mean, weighed over correlations and scales."""
         shift = np.zeros((len(self.measured.numbers), len(self.center.map)))
-        turned = [self._turned(kinship) for kinship in self.measured.kinships]
+        turned = [self._turned(correlation) for correlation in self.measured.correlations]
         for variance, which in self._by_noise():
             root = self._root(variance)
             for own, scale in zip(weights.T, scales, strict=True):
                 values, whiten = self._spectrum(scale, root)
                 pulled = np.zeros((len(which), len(values)))
-                for weight, kinship, rows in zip(own, self.measured.kinships, turned, strict=True):
-                    pull = self._pull(kinship, values, which)
-                    pulled += weight * kinship.turned_back((rows[which] @ whiten.T) * pull)
+                for weight, correlation, rows in zip(own, self.measured.correlations, turned, strict=True):
+                    pull = self._pull(correlation, values, which)
+                    pulled += weight * correlation.turned_back((rows[which] @ whiten.T) * pull)
                 shift[which] += pulled @ self._reached(scale, whiten).T
         return shift
 
     def _errors(
-        self, kinship: Kinship, scale: tuple[float, float], maps: FloatArray, slopes: FloatArray, blur: Blur
-    ) -> _Own:
+        self, correlation: MapCorrelation, scale: tuple[float, float], maps: FloatArray, slopes: FloatArray, blur: Blur
+    ) -> _SingleMaps:
         """Return maps with their errors, given how steeply the logarithm of each follows its shift."""
         mean, shape = self.center.map, self.prior.grid.shape
         shown = render(maps.reshape(-1, *shape), blur)
         noise, variance, sampling = (np.zeros((len(maps), *shape)) for _ in range(3))
-        share, open_ = np.zeros(len(maps)), kinship.mixed(kinship.variances)
+        share, open_ = np.zeros(len(maps)), correlation.mixed(correlation.variances)
         hot_spots, ones = tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True)), np.ones(len(mean))
         before = _open_variance(self.prior, mean, hot_spots, blur)
-        may_differ = Answers(smooth_fields(self.prior, hot_spots), shape, blur) if self.uncertain else None
+        may_differ = BlurResponse(smooth_fields(self.prior, hot_spots), shape, blur) if self.uncertain else None
         for noise_variance, which in self._by_noise():
             values, whiten = self._spectrum(scale, self._root(noise_variance))
             reach = self._reached(scale, whiten)
-            pull = self._pull(kinship, values, which)
-            answer = kinship.mixed(pull**2) * (noise_variance * np.sum(whiten**2, axis=1))
+            pull = self._pull(correlation, values, which)
+            answer = correlation.mixed(pull**2) * (noise_variance * np.sum(whiten**2, axis=1))
             seen = np.sum(blurred(self.prior, reach, blur) ** 2, axis=0)
-            closed = kinship.mixed(pull * (self.center.gain * kinship.variances * kinship.gains)[which, None])
+            closed = correlation.mixed(
+                pull * (self.center.gain * correlation.variances * correlation.gains)[which, None]
+            )
             if before > 0:
                 share[which] = np.clip(closed @ seen / (before * open_[which]), 0.0, 1.0)
-            moves = Answers(reach / mean[:, None], shape, blur)
+            moves = BlurResponse(reach / mean[:, None], shape, blur)
             for place, own, known in zip(which, answer, closed, strict=True):
                 map_, slope, of_mean = maps[place], slopes[place], np.zeros(shape)
                 if self.expected is None:
@@ -575,9 +577,9 @@ class _Around:
                     map_, known, slope
                 )
                 variance[place] = log_normal(shown[place], np.maximum(left, 0.0) + of_mean**2)
-                looks = self.measured.looks * self.measured.observers
-                sampling[place] = drawn_variance(map_, shape, blur) / looks
-        return _Own(maps, shown, noise, variance + sampling, sampling, share)
+                fixations = self.measured.fixations * self.measured.observers
+                sampling[place] = fixation_variance(map_, shape, blur) / fixations
+        return _SingleMaps(maps, shown, noise, variance + sampling, sampling, share)
 
     def _spectrum(self, scale: tuple[float, float], root: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the signal's variances against noise of variance 1, and what turns z so."""
@@ -594,22 +596,22 @@ class _Around:
         other = gain**2 * self._draw + (_GAIN_SPREAD * gain) ** 2 * np.outer(seen, seen)
         return np.asarray(np.linalg.inv(np.linalg.cholesky(variance * np.eye(len(seen)) + other)))
 
-    def _pull(self, kinship: Kinship, values: FloatArray, which: IntArray) -> FloatArray:
+    def _pull(self, correlation: MapCorrelation, values: FloatArray, which: IntArray) -> FloatArray:
         """Return how strongly turned maps follow each whitened number."""
-        own = (self.center.gain * kinship.gains)[which, None]
-        open_ = kinship.variances[which, None]
+        own = (self.center.gain * correlation.gains)[which, None]
+        open_ = correlation.variances[which, None]
         return np.asarray(own * open_ / (1.0 + own**2 * open_ * values))
 
-    def _turned(self, kinship: Kinship) -> FloatArray:
+    def _turned(self, correlation: MapCorrelation) -> FloatArray:
         """Return what was measured, less what the expected maps explain, turned."""
         if self.expected is not None:
-            explained = kinship.turned(self.expected @ self.measured.features)
+            explained = correlation.turned(self.expected @ self.measured.features)
             return np.asarray(
-                kinship.turned(self.measured.numbers) - self.center.gain * kinship.gains[:, None] * explained
+                correlation.turned(self.measured.numbers) - self.center.gain * correlation.gains[:, None] * explained
             )
-        mean_gains = kinship.turned(np.ones(len(self.measured.numbers))) * kinship.gains
+        mean_gains = correlation.turned(np.ones(len(self.measured.numbers))) * correlation.gains
         return np.asarray(
-            kinship.turned(self.measured.numbers) - np.outer(self.center.gain * mean_gains, self._expected)
+            correlation.turned(self.measured.numbers) - np.outer(self.center.gain * mean_gains, self._expected)
         )
 
     def _by_noise(self) -> list[tuple[float, IntArray]]:
@@ -642,10 +644,10 @@ def forecast(
     gain, *scale = typical
     count = np.ones(1)
     numbers = np.zeros((1, features.shape[1]))
-    measured = Measured(numbers, noise_sd * count, features, observers, count, 1.0, (Kinship.none(1),))
-    around = _Around(prior, measured, Center(prior.mean, gain, np.zeros(prior.grid.size), 0.0))
+    measured = MeasuredMaps(numbers, noise_sd * count, features, observers, count, 1.0, (MapCorrelation.none(1),))
+    model = _SingleMapModel(prior, measured, MeanMap(prior.mean, gain, np.zeros(prior.grid.size), 0.0))
     ones = np.ones((1, prior.grid.size))
-    found = around._errors(Kinship.none(1), (scale[0], scale[1]), prior.mean[None], ones, blur)
+    found = model._errors(MapCorrelation.none(1), (scale[0], scale[1]), prior.mean[None], ones, blur)
     return math.sqrt(float(found.share[0]))
 
 

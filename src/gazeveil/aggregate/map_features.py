@@ -51,7 +51,7 @@ _DIGITS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapView:
-    """How a map is seen.
+    """How a map becomes numbers.
 
     Attributes:
         name: ``bumps`` or ``histogram``.
@@ -83,7 +83,7 @@ MAP_VIEWS = ("bumps", "histogram")
 
 @lru_cache(maxsize=8)
 def view_of(name: str, grid: Grid) -> MapView:
-    """Return how a map on a grid is seen: through overlapping ``bumps``, or as a coarse ``histogram``.
+    """Return how a map on a grid becomes numbers: through overlapping ``bumps``, or as a coarse ``histogram``.
 
     Raises:
         OptionError: If there is no such way.
@@ -110,7 +110,7 @@ def directions_of(view: MapView) -> tuple[FloatArray, FloatArray, float]:
     return turn, features, float(np.linalg.norm(prior_of(view.working).mean @ features))
 
 
-def root_up(square: int) -> Fraction:
+def sqrt_up(square: int) -> Fraction:
     """Return a fraction just above the square root of a whole number."""
     return Fraction(math.isqrt(square << 2 * _DIGITS) + 1, 1 << _DIGITS)
 
@@ -120,7 +120,7 @@ def joint_sensitivity(square: int, neighbours: Neighbours) -> Fraction:
 
     √(2·square) for replace-one, √square for add/remove, rounded up (docs/proofs/whole-studies.md).
     """
-    return root_up(square if neighbours is Neighbours.ADD_REMOVE else 2 * square)
+    return sqrt_up(square if neighbours is Neighbours.ADD_REMOVE else 2 * square)
 
 
 def bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
@@ -157,7 +157,7 @@ def _lattice(span: float) -> FloatArray:
     return np.asarray((np.arange(count) + 0.5) * (span / count))
 
 
-# --- Which numbers about a map are worth their noise: designed around what is known before, from public facts alone.
+# --- Numbers of one map, designed from public facts alone, so that they are worth their noise.
 
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 26, 34, 44, 56)
@@ -165,14 +165,14 @@ CLIP = 0.45
 """Where a participant's coordinates are clipped; a typical participant's have a mean square of 1."""
 GAIN = 0.38
 """What clipping leaves of a typical participant's coordinates."""
-_ANSWERS = 0.5
-"""What a design takes clipping to leave: more than it does, because a decoder makes more of many numbers than a linear
-estimate would."""
+_DESIGN_GAIN = 0.5
+"""The gain that the design assumes after clipping. It is above `GAIN`: a decoder makes more of many numbers than a
+linear estimate would."""
 _MOST_WAYS, _STEPS = 60, 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expected:
+class ExpectedMoments:
     """The moments of the blurred map along `directions`, over all models and over each group of them.
 
     Attributes:
@@ -204,23 +204,23 @@ class Expected:
 
 
 @lru_cache(maxsize=4)
-def expected(plane: Plane, saliency: Saliency | None) -> Expected:
-    """Return what is expected of a map, of a known picture if there is one."""
+def expected_moments(plane: Plane, saliency: Saliency | None) -> ExpectedMoments:
+    """Return the moments of a map, of a known picture if there is one."""
     plain, weight = plain_projection(plane), picture_weight(saliency)
     shares = [(1 - weight, plain.moments(_even(plain, 1.0)))]
     if saliency is None:
-        return Expected(*shares[0][1], ((1.0, *shares[0][1][1:]),))
+        return ExpectedMoments(*shares[0][1], ((1.0, *shares[0][1][1:]),))
     follows = plane.project(pictured_models(plane, saliency), directions(plane.grid))
     shares.append((weight, follows.moments(_even(follows, 1.0))))
     all_ = plain.with_more(follows).moments(np.concatenate((_even(plain, 1 - weight), _even(follows, weight))))
-    return Expected(*all_, tuple((share, *moments[1:]) for share, moments in shares))
+    return ExpectedMoments(*all_, tuple((share, *moments[1:]) for share, moments in shares))
 
 
-def ball(about: Expected, observers: int, noise_of: Callable[[int], float]) -> FloatArray:
+def designed_coordinates(about: ExpectedMoments, observers: int, noise_of: Callable[[int], float]) -> FloatArray:
     """Return the coordinates to release, a row each, over `directions`.
 
     Args:
-        about: What is expected of the map.
+        about: The expected moments of the map.
         observers: How many participants are averaged.
         noise_of: The variance of a coordinate's noise by how many there are, for a ball of radius 1.
     """
@@ -235,7 +235,7 @@ def ball(about: Expected, observers: int, noise_of: Callable[[int], float]) -> F
     wanted = whitener @ np.diag(values**2) @ whitener
     best, explained, worse = np.eye(count)[:1], -1.0, 0
     for most in COUNTS:
-        noise = noise_of(most) * CLIP**2 / _ANSWERS**2
+        noise = noise_of(most) * CLIP**2 / _DESIGN_GAIN**2
         chosen = _chosen(seen, wanted, noise, min(most, count))
         inner = chosen @ seen @ chosen.T + noise * np.eye(len(chosen))
         value = float(np.linalg.solve(inner, chosen @ wanted @ chosen.T).trace())

@@ -1,25 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about heatmaps before anyone looks: an analytic prior, and a mixture of models.
+"""The prior of heatmaps, from public facts alone: a mixture of models, each a mean map and a kind of variation.
 
-A mean map is a broad bump near the middle of the viewing plane over a uniform floor: 90 of them, by centre and width.
-Hot spots lift maps above their mean, by covariances that `gazeveil.aggregate.joint_decoder` weighs. What is known of
-one stimulus is in `gazeveil.aggregate.map_prior`. Nothing here was learnt from anyone's gaze at release time, so it
-costs no privacy.
+Nothing here was learnt from anyone's gaze at release time, so it costs no privacy. Lengths are degrees; a viewing plane
+whose size in degrees is not known counts as 32 degrees wide.
 
-Lengths are degrees. Where the viewing plane's size in degrees is not known, it is taken to be 32 degrees wide.
+`Prior` is for the mean over many maps: a broad bump near the middle of the viewing plane over a uniform floor, 90 of
+them, by centre and width. `gazeveil.aggregate.joint_decoder` weighs them.
 
-A model is a mean map and a kind of variation around it, all of it for the blurred map that will be shown:
+`Model` is for one blurred map, as it will be shown:
 
-- The mean is a broad bump over the middle of the viewing plane above an even floor, or, where the picture is known that
-  was looked at, what its pixels say (`gazeveil.aggregate.saliency`) under such a bump.
+- The mean is a broad bump over the middle of the viewing plane above an even floor, or, where the picture of the
+  stimulus is known, what its pixels predict (`gazeveil.aggregate.saliency`) under such a bump.
 - Maps around a mean m have the covariance D exp(-d²/2l²) D with D = m^0.7, mass kept, as large as a part ρ of Σm²:
   what stands out or is missing is worth ρ and l degrees wide. Besides, the whole map may lie elsewhere or be wider.
 - The maps of single observers scatter around their stimulus's map like maps of a few fixations.
 
-Which model holds is left to what was measured (`gazeveil.aggregate.bayes_decoder`); which numbers are worth measuring
-follows from all of them (`gazeveil.aggregate.map_features`). Nothing here was learnt from anyone's gaze at release
-time. Lengths are degrees. Where the viewing plane's size in degrees is not known, it is taken to be 32 degrees wide.
+The measurement decides which model holds (`gazeveil.aggregate.bayes_decoder`). Which numbers are worth measuring
+follows from all models (`gazeveil.aggregate.map_features`).
 """
 
 from __future__ import annotations
@@ -147,22 +145,25 @@ def _cell_degrees(grid: Grid) -> tuple[float, float]:
     return _TYPICAL_WIDTH_DEG / grid.columns, _TYPICAL_WIDTH_DEG * aspect / grid.rows
 
 
-# --- What is known about one stimulus's heatmap before anyone looks: a mixture of models, from public facts alone.
+# --- The models of one stimulus's blurred map.
 
 
 Blur = tuple[float, float]
 """Standard deviations of the point-spread function down and across, in cells."""
 
-Kind = tuple[float, float]
+Variation = tuple[float, float]
 """Relative variance ρ of a map around its mean, and the size l of what stands out, in degrees at `_USUAL_BLUR_DEG`."""
 
 _USUAL_BLUR_DEG = 1.1
-PLAIN_KINDS: tuple[Kind, ...] = ((0.2, 3.0), (0.7, 2.4), (2.2, 2.0), (6.0, 1.7))
-MANY_KINDS: tuple[tuple[Kind, float], ...] = (*zip(PLAIN_KINDS, (0.25, 0.5, 1.0, 1.0), strict=True), ((16.0, 1.5), 1.0))
-"""Kinds where many numbers are measured, and how likely each is beside the others: strong variation can be seen then,
-and taking it for weak costs most."""
-PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
-PICTURE_MANY_KINDS: tuple[Kind, ...] = tuple(product((0.1, 0.3, 0.9, 2.7), (1.3, 2.0)))
+PLAIN_KINDS: tuple[Variation, ...] = ((0.2, 3.0), (0.7, 2.4), (2.2, 2.0), (6.0, 1.7))
+MANY_KINDS: tuple[tuple[Variation, float], ...] = (
+    *zip(PLAIN_KINDS, (0.25, 0.5, 1.0, 1.0), strict=True),
+    ((16.0, 1.5), 1.0),
+)
+"""Kinds for many numbers, and the relative weight of each: many numbers show strong variation, and taking that for weak
+costs most."""
+PICTURE_KINDS: tuple[Variation, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
+PICTURE_MANY_KINDS: tuple[Variation, ...] = tuple(product((0.1, 0.3, 0.9, 2.7), (1.3, 2.0)))
 """The same where many numbers are measured: smaller things can be seen then."""
 _PLAIN_FLOOR, PICTURE_FLOOR = 0.2, 0.03
 PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
@@ -171,21 +172,21 @@ CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
-BELIEVED, DOUBTED = 0.97, 0.5
-"""How likely a predicted map is taken to be where few numbers are measured, which noise would turn against the right
-picture now and then, and where many are: those can tell, and a wrong picture then costs little (decision 143)."""
+FEW_NUMBERS_PICTURE_WEIGHT, MANY_NUMBERS_PICTURE_WEIGHT = 0.97, 0.5
+"""The prior weight of a predicted map. It is high for few numbers: noise would sometimes outvote a correct picture. It
+is low for many numbers: these show whether the picture is wrong (decision 143)."""
 
 _ROOT = 0.7
 _MOVED = 0.1
 """How far the whole map may lie elsewhere or be wider, in units of a fifth of the viewing plane."""
-_LOOKS = 7.6
+_FIXATIONS_PER_OBSERVER = 7.6
 """How many independent fixations one observer's map is worth."""
 _MOST_DIRECTIONS = 150
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """One guess about the map.
+    """One hypothesis about the map.
 
     Attributes:
         mean: The blurred map that is expected, of mass 1, cells row by row.
@@ -195,7 +196,7 @@ class Model:
     """
 
     mean: FloatArray
-    kind: Kind
+    kind: Variation
     weight: float
     pictured: bool
 
@@ -280,7 +281,7 @@ class Plane:
         maps = np.ascontiguousarray(values.reshape(self.grid.size, -1).T).reshape(-1, *self.grid.shape)
         return np.ascontiguousarray(render(maps, self.blur).reshape(-1, self.grid.size).T).reshape(values.shape)
 
-    def kind_here(self, kind: Kind) -> Kind:
+    def kind_here(self, kind: Variation) -> Variation:
         """Return a kind at this viewing plane's blur: the less blur, the sharper and stronger is what stands out."""
         variance, length = kind
         width, height = self.cell_deg
@@ -295,7 +296,7 @@ class Plane:
         ways = np.stack((x, y, x**2 / 2, y**2 / 2), axis=1)
         return np.asarray(_MOVED * mean[:, None] * (ways - mean @ ways))
 
-    def sizes(self, mean: FloatArray, kind: Kind) -> tuple[FloatArray, float, float]:
+    def sizes(self, mean: FloatArray, kind: Variation) -> tuple[FloatArray, float, float]:
         """Return D of a model, and what makes D exp(-d²/2l²) D as large as it should be, with mass kept and without."""
         variance, length = kind
         root = mean**_ROOT
@@ -329,14 +330,14 @@ class Plane:
         shape = self.grid.shape
         down, across = (np.square(blur_matrix(size, blur)) for size, blur in zip(shape, self.blur, strict=True))
         squares = down @ mean.reshape(shape) @ across.T
-        return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _LOOKS)
+        return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _FIXATIONS_PER_OBSERVER)
 
-    def log_field(self, mean: FloatArray, kind: Kind) -> LogField:
+    def log_field(self, mean: FloatArray, kind: Variation) -> LogField:
         """Return how the logarithms of maps vary around a mean.
 
-        A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and near
-        cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all: it has
-        negative eigenvalues, and steps from it run away where noise is small.
+        A cell's logarithm has the variance log(1 + v), v the variance of the cell relative to its squared mean, and
+        near cells differ as their logarithms would. Taking the logarithm of each covariance gives no covariance: it has
+        negative eigenvalues, and steps from it diverge where noise is small.
         """
         variance, length = self.kind_here(kind)
         root, _, scale = self.sizes(mean, (variance, length))
@@ -355,7 +356,9 @@ class Plane:
 def observers_covariance(mean: FloatArray, seen_blurred: FloatArray) -> FloatArray:
     """Return the covariance, over observers, of features of their blurred maps; the features come blurred."""
     single = mean @ seen_blurred
-    return np.asarray((seen_blurred.T @ (mean[:, None] * seen_blurred) - np.outer(single, single)) / _LOOKS)
+    return np.asarray(
+        (seen_blurred.T @ (mean[:, None] * seen_blurred) - np.outer(single, single)) / _FIXATIONS_PER_OBSERVER
+    )
 
 
 @lru_cache(maxsize=8)
@@ -374,7 +377,7 @@ def directions(grid: Grid) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def plain_models(plane: Plane, *, many: bool = False) -> tuple[Model, ...]:
-    """Return the models of a stimulus of which nothing is known, for few numbers or for many."""
+    """Return the models of a stimulus without a known picture, for few numbers or for many."""
     means = [plane.blurred(floored(broad(plane.grid, 0.5, 0.5, *size), _PLAIN_FLOOR)) for size in SIZES]
     return _all_of(means, MANY_KINDS if many else _alike(PLAIN_KINDS), pictured=False)
 
@@ -404,7 +407,11 @@ def picture_weight(saliency: Saliency | None) -> float:
 
 def models_of(plane: Plane, saliency: Saliency | None, *, many: bool = False) -> tuple[Model, ...]:
     """Return all models, for few numbers or for many, those of a picture last."""
-    weight = picture_weight(saliency) * (DOUBTED if many else BELIEVED) / PICTURE_WEIGHT
+    weight = (
+        picture_weight(saliency)
+        * (MANY_NUMBERS_PICTURE_WEIGHT if many else FEW_NUMBERS_PICTURE_WEIGHT)
+        / PICTURE_WEIGHT
+    )
     found = [_weighed(model, 1 - weight) for model in plain_models(plane, many=many)]
     if saliency is not None:
         found += [_weighed(model, weight) for model in pictured_models(plane, saliency, many=many)]
@@ -418,16 +425,18 @@ def mean_of(models: tuple[Model, ...]) -> FloatArray:
 
 @lru_cache(maxsize=4)
 def plain_projection(plane: Plane) -> Projected:
-    """Return what `directions` show of the map of a stimulus of which nothing is known."""
+    """Return what `directions` show of the map of a stimulus without a known picture."""
     return plane.project(plain_models(plane), directions(plane.grid))
 
 
-def _all_of(means: list[FloatArray], kinds: tuple[tuple[Kind, float], ...], *, pictured: bool) -> tuple[Model, ...]:
+def _all_of(
+    means: list[FloatArray], kinds: tuple[tuple[Variation, float], ...], *, pictured: bool
+) -> tuple[Model, ...]:
     whole = len(means) * sum(weight for _, weight in kinds)
     return tuple(Model(mean, kind, weight / whole, pictured) for mean in means for kind, weight in kinds)
 
 
-def _alike(kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, float], ...]:
+def _alike(kinds: tuple[Variation, ...]) -> tuple[tuple[Variation, float], ...]:
     return tuple((kind, 1.0) for kind in kinds)
 
 
@@ -438,11 +447,12 @@ def _weighed(model: Model, weight: float) -> Model:
 @lru_cache(maxsize=2)
 def _waves(grid: Grid) -> FloatArray:
     """Return all waves over the viewing plane, orthonormal, a column each, those across fastest."""
-    down, across = (_cosines(count) for count in grid.shape)
+    down, across = (cosines(count) for count in grid.shape)
     return np.asarray(np.kron(down, across))
 
 
-def _cosines(count: int) -> FloatArray:
+def cosines(count: int) -> FloatArray:
+    """Return the orthonormal cosines of evenly spaced places, a column each, the slowest first."""
     at, speed = np.arange(count) + 0.5, np.arange(count)
     waves = np.cos(math.pi * at[:, None] * speed / count) * math.sqrt(2 / count)
     waves[:, 0] /= math.sqrt(2)

@@ -3,10 +3,10 @@
 """Heatmap movies: one heatmap for each stretch of a stimulus's time, released together under one guarantee.
 
 An observer's whole time course is one vector: what is seen of the map in each bin, smoothed a little over time, side by
-side, scaled to one length. Gaze stays where it is for a while; smoothing before the vector is scaled says so, and makes
-more of the budget. Decoding knows how alike bins are that follow one another, by a cosine transform of time.
+side, scaled to one length. Gaze stays where it is for a while; smoothing before the vector is scaled uses that, and
+makes more of the budget. Decoding uses how correlated consecutive bins are, by a cosine transform of time.
 
-Time is counted from the first sample of each recording (`gazeveil.aggregate.movie`).
+Time is counted from the first sample of each recording.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.decoded_maps import Drawn, drawn
+from gazeveil.aggregate.decoded_maps import RenderedMaps, render_jointly
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import WIDEST_DEG, Grid, blur_matrix
-from gazeveil.aggregate.joint_decoder import Kinship, Measured
+from gazeveil.aggregate.joint_decoder import MapCorrelation, MeasuredMaps
 from gazeveil.aggregate.map_features import MAP_VIEWS, MOST_NUMBERS, MapView, directions_of, joint_sensitivity, view_of
-from gazeveil.aggregate.map_prior import prior_of
+from gazeveil.aggregate.map_prior import cosines, prior_of
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import NoisySum
-from gazeveil.aggregate.study_heatmaps import BOUND, carried, within
+from gazeveil.aggregate.study_heatmaps import BOUND, expected_correlation, within
 from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InternalError, OptionError, closest
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
@@ -43,13 +43,13 @@ from gazeveil.privacy.protection import Neighbours
 SMOOTHING_S = 0.3
 """The standard deviation of the smoothing over time: about as long as a fixation."""
 
-MEMORIES_S = (0.3, 0.8, 2.0, 6.0)
-"""After this many seconds the likeness of two maps may have fallen to 1/e; the evidence decides."""
+CORRELATION_TIMES_S = (0.3, 0.8, 2.0, 6.0)
+"""Seconds after which the correlation of two maps may have fallen to 1/e; the evidence decides."""
 
-_ALIKE_S = 0.8
-"""For this many seconds maps are taken for alike in what is expected beforehand."""
+_TYPICAL_CORRELATION_S = 0.8
+"""Seconds over which the forecast takes maps for one map."""
 
-_LOOKS_A_SECOND, _MOST_LOOKS = 2.5, 5.0
+_FIXATIONS_A_SECOND, _MOST_FIXATIONS = 2.5, 5.0
 """How many independent fixations one observer's map of a bin is worth: nobody has less than one."""
 
 _UNRELATED = 3.0
@@ -89,7 +89,7 @@ class CourseKernel:
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers; bins without gaze add nothing."""
-        bins = _bins(rows, self.edges)
+        bins = bins_of_rows(rows, self.edges)
         seen = np.zeros((len(self.edges) - 1, self.view.size))
         for number in np.unique(bins[bins >= 0]).tolist():
             here = bins == number
@@ -102,7 +102,7 @@ class CourseKernel:
         return within(to_bounded_integers(seen.ravel(), self.bound), self.bound * self.bound)
 
 
-def _bins(rows: Columns, edges: FloatArray) -> IntArray:
+def bins_of_rows(rows: Columns, edges: FloatArray) -> IntArray:
     """Return the bin of each row, -1 for none, in seconds since the first sample of its recording."""
     times = np.asarray(rows["t"], dtype=np.float64)
     if not len(times):
@@ -136,7 +136,7 @@ class MovieEstimate:
     """
 
     edges: FloatArray
-    frames: Drawn
+    frames: RenderedMaps
 
     def __repr__(self) -> str:
         return f"MovieEstimate({len(self.edges) - 1:,} bins over {self.edges[-1]:g} s)"
@@ -238,33 +238,33 @@ class MoviePlan(NoisySum):
         """Return the heatmap of each bin, from the noisy integers alone."""
         turn, features, length = directions_of(self.view)
         scale = length / (BOUND * self.observers)
-        measured = Measured(
+        measured = MeasuredMaps(
             numbers=(noisy.reshape(self.bins, -1).astype(np.float64) @ turn.T) * scale,
             noise_sd=np.full(self.bins, self.sigma * scale),
             features=features,
             observers=float(self.observers),
             weights=np.full(self.bins, 1.0 / self.bins),
             unrelated=min(_UNRELATED, float(self.bins)),
-            kinships=tuple(self._kinship(memory) for memory in MEMORIES_S),
-            looks=min(max(_LOOKS_A_SECOND * self.bin_seconds, 1.0), _MOST_LOOKS),
+            correlations=tuple(self._correlation(memory) for memory in CORRELATION_TIMES_S),
+            fixations=min(max(_FIXATIONS_A_SECOND * self.bin_seconds, 1.0), _MOST_FIXATIONS),
         )
         prior = prior_of(self.view.working)
-        return MovieEstimate(self.edges, drawn(prior, measured, self.grid, self.blur_cells, self.pictures))
+        return MovieEstimate(self.edges, render_jointly(prior, measured, self.grid, self.blur_cells, self.pictures))
 
-    def carried(self) -> float:
+    def expected_correlation(self) -> float:
         """Return the correlation, beyond the mean over time, that a typical bin's map is expected to have.
 
         It follows from public numbers alone. Bins that are alike are taken for one bin with so much less noise.
         """
-        noise = self.sigma / BOUND / math.sqrt(1 + _ALIKE_S / self.bin_seconds)
-        return carried(self.view, self.grid, self.blur_cells, float(self.observers), noise)
+        noise = self.sigma / BOUND / math.sqrt(1 + _TYPICAL_CORRELATION_S / self.bin_seconds)
+        return expected_correlation(self.view, self.grid, self.blur_cells, float(self.observers), noise)
 
-    def _kinship(self, memory: float) -> Kinship:
-        """Return how bins are related when their likeness falls to 1/e after this many seconds."""
-        turn = _cosines(self.bins)
+    def _correlation(self, memory: float) -> MapCorrelation:
+        """Return how bins are correlated when that falls to 1/e after this many seconds."""
+        turn = cosines(self.bins)
         apart = np.abs(np.subtract.outer(np.arange(self.bins), np.arange(self.bins))) * self.bin_seconds
         alike = np.exp(-apart / memory)
-        return Kinship(
+        return MapCorrelation(
             turn,
             np.maximum(np.sum(turn * (alike @ turn), axis=0), 1e-6),
             np.sum(turn * (self.smoothing @ turn), axis=0),
@@ -295,14 +295,7 @@ def bins_of(duration: float, bin_seconds: float) -> int:
     return math.ceil(duration / bin_seconds - 1e-9)
 
 
-def _cosines(count: int) -> FloatArray:
-    """Return the orthonormal cosines of a stretch of time, a column each."""
-    waves = np.cos(math.pi * np.outer(np.arange(count) + 0.5, np.arange(count)) / count) * math.sqrt(2 / count)
-    waves[:, 0] /= math.sqrt(2)
-    return np.asarray(waves)
-
-
-# --- Heatmaps that move: one for each stretch of a stimulus's own time, released together under one guarantee.
+# --- The parameters of a release.
 
 
 MOST_BINS = 2000

@@ -1,20 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoders that were trained: from noisy numbers to a heatmap by small convolutional networks, in numpy alone.
+"""Trained decoders: small convolutional networks, in numpy alone, that turn noisy numbers into a heatmap.
 
-How it is trained is in `gazeveil.lab.training.heatmap_decoder`; what it looks at, and what its answers mean, in
-`gazeveil.aggregate.neural_decoder`.
+The noisy numbers of the strategy `bumps` lie on a lattice, so they are a picture of low resolution under even noise.
+The few numbers of `modes` become pictures, too: what they suggest under each kind of variation. The networks learnt
+from public recordings what maps of gaze look like (docs/reference/heatmap-decoder.md): one for each strategy without a
+known picture of the stimulus, and one for `bumps` with it. On the lattice, a network estimates the factor by which each
+place differs from the expected map, how far the map of the same participants may be from that, what fresh noise would
+do, and whether there is a hot spot. It is post-processing: a network sees the noisy numbers and public facts, and was
+fitted to no data of the release.
 
-The noisy numbers of `bumps` lie on a lattice, so they are a picture of low resolution under even noise. What the few
-numbers of `modes` suggest under each kind of variation are pictures, too. A network of convolutions
-(`gazeveil.aggregate.neural_decoder`) has learnt from public recordings (docs/reference/heatmap-decoder.md) what maps of
-gaze look like: one for each strategy where no picture of the stimulus is known, and one for `bumps` where it is. It
-says on the lattice by which factor each place differs from the map that is expected, how far the map of the same
-participants may be from it, what fresh noise would do, and whether there is a hot spot. It is post-processing: it sees
-the noisy numbers and public facts, and was fitted to no data of the release.
-
-What a network was trained on has limits: `Trained.knows` says where they are. Beyond them
-`gazeveil.aggregate.bayes_decoder` decodes.
+`TrainedDecoder.knows` tells whether a release lies within what a network was trained on. Beyond that,
+`gazeveil.aggregate.bayes_decoder` decodes. `gazeveil.lab.training.heatmap_decoder` trains the networks.
 """
 
 from __future__ import annotations
@@ -56,9 +53,9 @@ class Network:
     """The network with its weights.
 
     Attributes:
-        first: What makes channels of the pictures.
-        blocks: What is added to them, one after the other.
-        last: What is said in the end.
+        first: Weights and shift from the pictures to channels.
+        blocks: Blocks that add to the channels, one after the other.
+        last: Weights and shift from the channels to the output.
     """
 
     first: tuple[Float32Array, Float32Array]
@@ -66,17 +63,17 @@ class Network:
     last: tuple[Float32Array, Float32Array]
 
     def answer(self, pictures: Float32Array) -> Float32Array:
-        """Return what it says, a picture each: the mean of what it says of the scene and of its mirror image.
+        """Return the mean of its outputs for the scene and for the scene's mirror image, one picture each.
 
         Args:
-            pictures: What it looks at. The last one says how far across each place is.
+            pictures: Its input. The last one holds how far across each place is.
         """
         mirrored = pictures[:, :, ::-1].copy()
         mirrored[-1] *= -1  # places are where they are
-        return np.asarray((self.said(pictures) + self.said(mirrored)[:, :, ::-1]) / 2)
+        return np.asarray((self.output(pictures) + self.output(mirrored)[:, :, ::-1]) / 2)
 
-    def said(self, pictures: Float32Array) -> Float32Array:
-        """Return what it says of pictures as they are."""
+    def output(self, pictures: Float32Array) -> Float32Array:
+        """Return its output for pictures as they are."""
         values = np.maximum(_convolved(pictures, *self.first, 1), 0)
         for block in self.blocks:
             values = block.added_to(values)
@@ -129,7 +126,7 @@ def _mixed(values: Float32Array, weights: Float32Array, shift: Float32Array) -> 
     return np.asarray(mixed.reshape(-1, rows, columns))
 
 
-# --- Decoders that were trained: from noisy numbers to a map of gaze, by networks that have learnt what such maps are.
+# --- What the networks were trained on, see and estimate.
 
 
 NAME = "heatmap decoder 3"
@@ -140,28 +137,28 @@ SIDES_DEG = (12.0, 52.0)
 """Blurs, sizes of cells and sides of the viewing plane that all networks were trained on."""
 
 MIDDLES = (0.1, 0.16, 0.24, 0.36)
-"""Widths of bumps over the middle, in parts of the viewing plane: a network sees how far numbers go their way."""
+"""Widths of bumps over the middle, in parts of the viewing plane: a network sees how well the numbers match each."""
 LEAST_APART = 1e-4
-"""How far the numbers of a picture's map must be from usual ones for it to say anything."""
+"""How far the numbers of a picture's map must be from usual ones to be of use."""
 LEAST = 0.02
 """The least gaze of a cell that logarithms are taken of, where an even map has 1."""
 _HALF, _NOISE = (-6.0, 4.0), (-8.0, 4.0)
 WIDE, NARROW, SMALL = 0.5, 0.3, 0.02
-"""Where training began: half widths and noise of a cell, in parts of the root of what it has."""
-SHARP, HOT = 3.0, 4.0
+"""The start of the training: half widths and noise of a cell, in parts of the root of its gaze."""
+SHARP, HOT_SPOT = 3.0, 4.0
 """How fast odds of a hot spot may change, and how many times the gaze of an even map it has."""
 NORMAL = 1.96
-"""The network gives half of an interval; this many standard deviations are that."""
+"""Standard deviations in the half interval that the network estimates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """What the network says about a map, one number a cell.
+class NetworkEstimate:
+    """What a network estimates of a map, one number a cell.
 
     Attributes:
         map: The estimate, of mass 1.
-        noise_sd: What fresh noise would do to each cell, as a standard deviation.
-        error_sd: How far the map of the same participants without noise may be from it, as a standard deviation.
+        noise_sd: The standard deviation that fresh noise would give each cell.
+        error_sd: The standard deviation of the error against the map of the same participants without noise.
         hot: How likely it is that each cell is a hot spot.
     """
 
@@ -172,8 +169,8 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What is public about a release.
+class PublicFacts:
+    """The public facts about a release that a network sees.
 
     Attributes:
         plane: The cells and their blur.
@@ -192,13 +189,13 @@ class Facts:
         return (self.plane.blur[0] * height + self.plane.blur[1] * width) / 2
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return how much noise, how many participants and how much blur there are, as a network sees it."""
+        """Return noise, participants and blur on the scales that a network sees."""
         return math.log(self.noise_sd / 0.1), math.log(self.observers / 30) / 2, self.blur_deg - 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
-    """One network or two whose answers are averaged, what they were trained on, and what is made of their answers.
+class TrainedDecoder:
+    """One network, or two whose outputs are averaged; what they were trained on, and how their outputs are read.
 
     Attributes:
         files: Their weights.
@@ -207,9 +204,9 @@ class Trained:
         counts: The fewest and the most numbers, where that is not a matter of the viewing plane.
         narrowed: What is left of their intervals: in training they were to cover 96 % of cells, to be safe where scenes
             are unlike.
-        doubt: By how much the logarithm of the odds of a hot spot is lowered: in sets unlike the others too many were
-            called.
-        power: How much further than they say the map goes from the one that is expected.
+        doubt: By how much the logarithm of the odds of a hot spot is lowered: in data sets unlike the others, too many
+            cells were called hot spots.
+        power: The factor on the logarithm of their map against the expected one.
     """
 
     files: tuple[str, ...]
@@ -220,7 +217,7 @@ class Trained:
     doubt: float = 1.0
     power: float = 1.0
 
-    def knows(self, facts: Facts, count: int) -> bool:
+    def knows(self, facts: PublicFacts, count: int) -> bool:
         """Return whether they were trained on this many numbers of releases like this one: a matter of public facts."""
         plane = facts.plane
         width, height = plane.cell_deg
@@ -233,10 +230,10 @@ class Trained:
             and (self.counts is None or _within(count, self.counts))
         )
 
-    def said(self, facts: Facts, pictures: Float32Array, mean: FloatArray) -> Learned:
-        """Return what they say of pictures, where a map is expected."""
+    def output(self, facts: PublicFacts, pictures: Float32Array, mean: FloatArray) -> NetworkEstimate:
+        """Return their estimate from pictures and the expected map."""
         plane = facts.plane
-        down, across = between(plane).to_cells
+        down, across = lattice_for(plane).to_cells
         answers = np.stack([shipped(file).answer(pictures) for file in self.files]).mean(axis=0, dtype=np.float64)
         factor, half, noise, hot = (down @ each @ across.T for each in answers)
         raised = _logs(mean).reshape(plane.grid.shape) + self.power * factor
@@ -244,8 +241,8 @@ class Trained:
         found /= found.sum()
         even = found * found.size
         size = WIDE * np.sqrt(even) + SMALL
-        chance = SHARP * hot + 2 * np.log(np.maximum(even, 1e-3) / HOT) - self.doubt
-        return Learned(
+        chance = SHARP * hot + 2 * np.log(np.maximum(even, 1e-3) / HOT_SPOT) - self.doubt
+        return NetworkEstimate(
             map=found.ravel(),
             noise_sd=(self.power * NARROW * size * np.exp(np.clip(noise, *_NOISE)) / found.size).ravel(),
             error_sd=(self.narrowed / NORMAL * size * np.exp(np.clip(half, *_HALF)) / found.size).ravel(),
@@ -253,7 +250,7 @@ class Trained:
         )
 
 
-BUMPS = Trained(
+BUMPS = TrainedDecoder(
     ("learned_bumps.npz", "learned_bumps_coarse.npz"),
     noises=(0.0115, 0.7),
     observers=(5, 600),
@@ -261,8 +258,8 @@ BUMPS = Trained(
     doubt=1.4,
     power=1.08,
 )
-PICTURED = Trained(("learned_pictured.npz",), noises=(0.0115, 0.45), observers=(5, 600))
-MODES = Trained(
+PICTURED = TrainedDecoder(("learned_pictured.npz",), noises=(0.0115, 0.45), observers=(5, 600))
+MODES = TrainedDecoder(
     ("learned_modes.npz", "learned_modes_coarse.npz"),
     noises=(0.05, 0.45),
     observers=(3, 200),
@@ -271,15 +268,15 @@ MODES = Trained(
 )
 
 
-def to_dict(*networks: Trained) -> dict[str, Any]:
-    """Return which networks decode, as plain values: their name, and the digest of each one's weights."""
+def to_dict(*networks: TrainedDecoder) -> dict[str, Any]:
+    """Return the networks as plain values: their name, and the digest of each one's weights."""
     if not networks:
         return {}
     files = [file for each in networks for file in each.files]
     return {"decoder": NAME, "decoder_sha256": {file: digest(file) for file in files}}
 
 
-def of_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Learned:
+def of_bumps(facts: PublicFacts, numbers: FloatArray, mean: FloatArray) -> NetworkEstimate:
     """Return what the networks of bumps make of noisy numbers, where no picture is known.
 
     Args:
@@ -287,10 +284,10 @@ def of_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Learned:
         numbers: What bumps saw, averaged over participants whose numbers have length 1; row by row.
         mean: The blurred map that is expected, of mass 1.
     """
-    return BUMPS.said(facts, bumps_pictures(facts, numbers, mean), mean)
+    return BUMPS.output(facts, bumps_pictures(facts, numbers, mean), mean)
 
 
-def of_pictured_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray, plain: FloatArray) -> Learned:
+def of_pictured_bumps(facts: PublicFacts, numbers: FloatArray, mean: FloatArray, plain: FloatArray) -> NetworkEstimate:
     """Return what the network of bumps makes of noisy numbers, where a picture is known.
 
     Args:
@@ -299,25 +296,27 @@ def of_pictured_bumps(facts: Facts, numbers: FloatArray, mean: FloatArray, plain
         mean: The blurred map that is expected because of the picture, of mass 1.
         plain: The one that is expected without it.
     """
-    return PICTURED.said(facts, pictured_pictures(facts, numbers, mean, plain), mean)
+    return PICTURED.output(facts, pictured_pictures(facts, numbers, mean, plain), mean)
 
 
-def of_modes(facts: Facts, view: ModesView, numbers: FloatArray, chances: FloatArray, mean: FloatArray) -> Learned:
+def of_modes(
+    facts: PublicFacts, modes: ModeResponses, numbers: FloatArray, chances: FloatArray, mean: FloatArray
+) -> NetworkEstimate:
     """Return what the network of modes makes of noisy numbers.
 
     Args:
         facts: What is public.
-        view: How the numbers are shown.
+        modes: How the numbers become pictures.
         numbers: The noisy numbers.
         chances: How likely each kind of variation is, given the numbers.
         mean: The blurred map that is expected, of mass 1.
     """
-    return MODES.said(facts, modes_pictures(facts, view, numbers, chances, mean), mean)
+    return MODES.output(facts, modes_pictures(facts, modes, numbers, chances, mean), mean)
 
 
-def bumps_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Float32Array:
-    """Return what the network of bumps looks at where no picture is known: thirteen pictures on the lattice."""
-    lattice = between(facts.plane)
+def bumps_pictures(facts: PublicFacts, numbers: FloatArray, mean: FloatArray) -> Float32Array:
+    """Return the input of the network of bumps without a known picture: thirteen pictures on the lattice."""
+    lattice = lattice_for(facts.plane)
     picture = numbers.reshape(lattice.shape)
     in_noise = picture / facts.noise_sd
     to_middles = (float(np.sum(in_noise * each)) / 10 for each in lattice.middles)
@@ -331,9 +330,9 @@ def bumps_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray) -> Float
     )
 
 
-def pictured_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray, plain: FloatArray) -> Float32Array:
-    """Return what the network of bumps looks at where a picture is known: twelve pictures on the lattice."""
-    lattice = between(facts.plane)
+def pictured_pictures(facts: PublicFacts, numbers: FloatArray, mean: FloatArray, plain: FloatArray) -> Float32Array:
+    """Return the input of the network of bumps with a known picture: twelve pictures on the lattice."""
+    lattice = lattice_for(facts.plane)
     picture = numbers.reshape(lattice.shape)
     followed, usual = (lattice.unit_numbers(each) for each in (mean, plain))
     apart = followed - usual
@@ -352,25 +351,25 @@ def pictured_pictures(facts: Facts, numbers: FloatArray, mean: FloatArray, plain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ModesView:
-    """How a few numbers are shown to the network.
+class ModeResponses:
+    """How a few numbers become pictures for the network.
 
     Attributes:
-        answers: By which part of the map that is expected each place differs under a kind of variation, by a linear
-            estimate from the numbers: kinds by rows by columns of the lattice by numbers.
+        responses: By which part of the expected map each place differs under a kind of variation, by a linear estimate
+            from the numbers: kinds by rows by columns of the lattice by numbers.
     """
 
-    answers: FloatArray
+    responses: FloatArray
 
 
 def modes_pictures(
-    facts: Facts, view: ModesView, numbers: FloatArray, chances: FloatArray, mean: FloatArray
+    facts: PublicFacts, modes: ModeResponses, numbers: FloatArray, chances: FloatArray, mean: FloatArray
 ) -> Float32Array:
-    """Return what the network of modes looks at: fourteen pictures on the lattice."""
-    lattice = between(facts.plane)
+    """Return the input of the network of modes: fourteen pictures on the lattice."""
+    lattice = lattice_for(facts.plane)
     same = (*(0.3 * np.log(np.maximum(chances, 1e-4))), *facts.numbers())
     return _stacked(
-        *(0.5 * np.clip(view.answers @ numbers, -3.0, 6.0)),
+        *(0.5 * np.clip(modes.responses @ numbers, -3.0, 6.0)),
         0.5 * lattice.on_lattice(_logs(mean)),
         *(np.full(lattice.shape, each) for each in same),
         *lattice.places(),
@@ -386,11 +385,15 @@ def _logs(map_: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Between:
-    """What goes between the cells of a viewing plane and the lattice of bumps, down and across.
+class Lattice:
+    """The lattice of bumps over a viewing plane, and the interpolation between it and the cells, down and across.
 
     Attributes:
-        middles: What bumps see of bumps over the middle of several widths, each of length 1.
+        cells: Rows and columns of the cells.
+        to_lattice: The matrices from cells to the lattice.
+        to_cells: The matrices from the lattice to cells.
+        bumps: The factors of the bumps.
+        middles: The numbers of maps with one bump over the middle, of several widths, each scaled to length 1.
     """
 
     cells: tuple[int, int]
@@ -409,7 +412,7 @@ class Between:
         return np.asarray(self.to_lattice[0] @ values.reshape(self.cells) @ self.to_lattice[1].T)
 
     def unit_numbers(self, map_: FloatArray) -> FloatArray:
-        """Return what bumps see of a map, of length 1."""
+        """Return the numbers of a map, scaled to length 1."""
         return _unit_numbers(self.bumps, map_.reshape(self.cells))
 
     def places(self) -> tuple[FloatArray, FloatArray]:
@@ -419,13 +422,13 @@ class Between:
 
 
 @lru_cache(maxsize=8)
-def between(plane: Plane) -> Between:
-    """Return what goes between cells and lattice."""
+def lattice_for(plane: Plane) -> Lattice:
+    """Return the lattice of a viewing plane."""
     x, y = prior_of(plane.grid).positions()
     lattice_x, lattice_y = lattice_of(plane.grid)
     across, down = bumps_along(plane.grid)
     middles = [plane.blurred(broad(plane.grid, 0.5, 0.5, width, width)) for width in MIDDLES]
-    return Between(
+    return Lattice(
         plane.grid.shape,
         (cubic(y, lattice_y), cubic(x, lattice_x)),
         (cubic(lattice_y, y), cubic(lattice_x, x)),
@@ -440,7 +443,7 @@ def _unit_numbers(bumps: tuple[FloatArray, FloatArray], map_: FloatArray) -> Flo
 
 
 def cubic(places: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Return what interpolates values at even places at others, a row each: exact for parabolas.
+    """Return the matrix that interpolates values at even places, a row for each wanted place; exact for parabolas.
 
     Cubic convolution (Keys 1981); beyond the ends values go on in a straight line.
     """

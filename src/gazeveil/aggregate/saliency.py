@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a picture draws the gaze, from its pixels alone.
 
-With the extra ``picture`` installed a small model of ours says it (`gazeveil.gaze.picture_model`). Without it there is
-what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of lightness and of
-two opponent colours, at two scales. A map of the user's own can take their place. The picture is public and no gaze is
-looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.map_prior` offers it as some models among
-others, and what was measured decides how much of it is believed.
+With the extra ``picture`` installed a small model of ours predicts it (`gazeveil.gaze.picture_model`). Without it, the
+prediction is what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of
+lightness and of two opponent colours, at two scales. A map of the user's own can take their place. The picture is
+public and no gaze is looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.map_prior` offers it as
+some models among others, and the measurement decides how much weight it gets.
 """
 
 from __future__ import annotations
@@ -42,13 +42,12 @@ _MOST_CELLS = 512
 
 @dataclass(frozen=True, slots=True)
 class Saliency:
-    """What a picture says about where gaze goes. Two are equal if their pictures are.
+    """What a picture predicts about where gaze goes. Two are equal if their pictures are.
 
     Attributes:
         digest: SHA-256 of the picture's shape and pixels, or of the user's own map.
         values: Rows by columns over the picture, of mean 1 and nowhere negative.
-        source: How far it is believed before anything is measured: as the picture model (own maps, too), or as the
-            spectral residual.
+        source: Which prior weight it gets: that of the picture model (own maps, too), or of the spectral residual.
         own: Whether it is a map of the user's own.
     """
 
@@ -127,7 +126,7 @@ class Saliency:
 
     @property
     def said_by(self) -> str:
-        """What says it: the picture model, the spectral residual, or a map of the user's own."""
+        """Its origin: the picture model, the spectral residual, or a map of the user's own."""
         return OWN if self.own else self.source
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a way of releasing one heatmap is: a noisy sum that is decoded; and which way suits a task.
+"""The contract of a heatmap strategy: a noisy sum that is decoded; and which strategy suits a task.
 
-Noise hides one observer only if the sum keeps the kernel's bound. So nobody hands in a sum: `NoisySum.measure` takes a
-corpus, sums its own kernel over it and adds its own noise.
+Noise hides one observer only if the sum keeps the kernel's bound. So no caller hands in a sum: `NoisySum.measure` takes
+a corpus, sums its own kernel over it and adds its own noise.
 
 1. ``kernel``: one observer's rows become integers whose norm is bounded (clipped in integers, rounded toward zero).
 2. ``measure``: the kernel's sum over observers gets exact lattice noise. From here on everything is private.
@@ -34,7 +34,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 
 class NoisySum(ABC):
@@ -55,7 +55,7 @@ class NoisySum(ABC):
         return self._noised(engine.sum_over_observers(corpus, self.kernel(), tell).total, noise)
 
 
-# --- What a way of releasing one heatmap is: three steps, of which only the middle one touches both data and noise.
+# --- The contract of a strategy.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,10 @@ class Strategy(NoisySum):
         """Return the strategy and its parameters as plain values."""
 
 
-STRATEGIES: Registry[type[Strategy]] = Registry("heatmap strategy", package="gazeveil.aggregate.strategies")
+STRATEGIES: Names[type[Strategy]] = Names(
+    "heatmap strategy",
+    {"bumps": "gazeveil.aggregate.strategies.bumps:Bumps", "modes": "gazeveil.aggregate.strategies.modes:Modes"},
+)
 """Strategies by name; each is made as ``STRATEGIES[name](task)``."""
 
 
@@ -152,7 +155,7 @@ STRATEGIES: Registry[type[Strategy]] = Registry("heatmap strategy", package="gaz
 
 
 _MORE = 1.15
-"""By so much more many numbers explain than a linear estimate from them would: the decoder is not linear."""
+"""How much more many numbers explain than a linear estimate from them does: the decoder is not linear."""
 
 
 def choose(task: Task) -> str:

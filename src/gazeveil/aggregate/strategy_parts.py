@@ -11,7 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from gazeveil.aggregate.bayes_decoder import Channel, Decoded, hot_spots
-from gazeveil.aggregate.decoded_maps import of_mass_1, stretched
+from gazeveil.aggregate.decoded_maps import of_mass_1, resampled
+from gazeveil.aggregate.map_features import sqrt_up
 from gazeveil.aggregate.map_prior import Model, Plane, Projected, mean_of, models_of, working_grid
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.arrays import FloatArray, IntArray, one_thread
@@ -23,8 +24,6 @@ from gazeveil.privacy.protection import Neighbours
 
 BOUND = 1 << 20
 """The Euclidean length that no observer's integers exceed: a fixed point of about six decimals."""
-
-_DIGITS = 64
 
 
 def check(task: Task) -> None:
@@ -44,7 +43,7 @@ def nonnegative_sensitivity(neighbours: Neighbours) -> Fraction:
     """
     if neighbours is Neighbours.ADD_REMOVE:
         return Fraction(BOUND)
-    return Fraction(math.isqrt(2 * BOUND * BOUND << 2 * _DIGITS) + 1, 1 << _DIGITS)
+    return sqrt_up(2 * BOUND * BOUND)
 
 
 def ball_sensitivity(neighbours: Neighbours) -> Fraction:
@@ -79,7 +78,7 @@ def prior_of_task(task: Task) -> FloatArray:
 
 
 class Decodes(Protocol):
-    """What makes a map of noisy numbers."""
+    """Turns noisy numbers into a map."""
 
     def decode(self, measured: FloatArray) -> Decoded:
         """Return the map that the measured numbers suggest."""
@@ -95,7 +94,7 @@ def estimate(task: Task, decoder: Decodes, measured: FloatArray) -> Estimate:
     area = decoded.map.size / task.grid.size
 
     def spread(values: FloatArray) -> FloatArray:
-        return values if values.shape == task.grid.shape else area * stretched(values, task.grid)
+        return values if values.shape == task.grid.shape else area * resampled(values, task.grid)
 
     return Estimate(
         map=_map_on(task, decoded.map),
@@ -105,12 +104,12 @@ def estimate(task: Task, decoder: Decodes, measured: FloatArray) -> Estimate:
         picture_share=decoded.picture_share,
         error_sd=spread(decoded.error_sd),
         population_sd=spread(decoded.population_sd),
-        hot_spots=hot_spots(stretched(decoded.hot, task.grid)),
+        hot_spots=hot_spots(resampled(decoded.hot, task.grid)),
     )
 
 
 def _map_on(task: Task, values: FloatArray) -> FloatArray:
-    return values if values.shape == task.grid.shape else of_mass_1(stretched(values, task.grid))
+    return values if values.shape == task.grid.shape else of_mass_1(resampled(values, task.grid))
 
 
 # --- Strategies whose observers give vectors of one length without negative entries, under Gaussian noise.
@@ -120,7 +119,7 @@ GAINS = (0.7, 0.85, 1.0, 1.2, 1.45, 1.75)
 """How the scale of observers' vectors may differ from the one that is expected: who looks around has smaller ones."""
 
 
-class Normalised(Strategy):
+class NormalisedStrategy(Strategy):
     """A strategy whose kernel gives such vectors: a frozen dataclass with the field ``task``."""
 
     __slots__ = ()

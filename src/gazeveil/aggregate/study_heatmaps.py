@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.decoded_maps import MOST_SEPARATELY, drawn, drawn_separately
+from gazeveil.aggregate.decoded_maps import MOST_SEPARATELY, render_jointly, render_separately
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import WIDEST_DEG, Grid
-from gazeveil.aggregate.joint_decoder import Kinship, Measured, forecast
+from gazeveil.aggregate.joint_decoder import MapCorrelation, MeasuredMaps, forecast
 from gazeveil.aggregate.map_features import (
     MAP_VIEWS,
     MOST_NUMBERS,
@@ -238,21 +238,21 @@ class StudyPlan(NoisySum):
         scale = np.array([length / (bound * self.viewers) for bound in self.bounds])
         numbers = (noisy.reshape(len(self.stimuli), -1).astype(np.float64) @ turn.T) * scale[:, None]
         weights = np.array(self.bounds) / sum(self.bounds)
-        measured = Measured(
+        measured = MeasuredMaps(
             numbers=numbers,
             noise_sd=self.sigma * scale,
             features=features,
             observers=self.viewers,
             weights=weights,
             unrelated=1.0 / float(np.sum(weights**2)),
-            kinships=(Kinship.none(len(self.stimuli)),),
+            correlations=(MapCorrelation.none(len(self.stimuli)),),
         )
         prior = prior_of(self.view.working)
         if len(self.stimuli) > MOST_SEPARATELY:
-            found = drawn(prior, measured, self.grid, self.blur_cells, uncertain=False)
+            found = render_jointly(prior, measured, self.grid, self.blur_cells, uncertain=False)
         else:
             pictures = {self.stimuli.index(name): said for name, said in self.pictures}
-            found = drawn_separately(prior, measured, self.grid, self.blur_cells, pictures)
+            found = render_separately(prior, measured, self.grid, self.blur_cells, pictures)
         maps = {name: found.estimate(place) for place, name in enumerate(self.stimuli)}
         return StudyEstimate(maps, found.mean)
 
@@ -261,14 +261,14 @@ class StudyPlan(NoisySum):
         """How many participants are expected to have seen a stimulus."""
         return self.observers * self.most_stimuli / len(self.stimuli)
 
-    def carried(self) -> float:
+    def expected_correlation(self) -> float:
         """Return the correlation, beyond the study's mean, that a typical stimulus's map is expected to have.
 
-        It follows from public numbers alone: participants, ε, δ, stimuli, weights. What studies had that the theory
-        says this of is in `gazeveil.release.forecast`.
+        It follows from public numbers alone: participants, ε, δ, stimuli, weights. `gazeveil.release.forecast` compares
+        it with what studies had.
         """
         noise = self.sigma / float(np.mean(self.bounds))
-        return carried(self.view, self.grid, self.blur_cells, self.viewers, noise)
+        return expected_correlation(self.view, self.grid, self.blur_cells, self.viewers, noise)
 
     def equal(self, count: int) -> StudyPlan:
         """Return the plan of the first stimuli alone, with equal weights."""
@@ -302,7 +302,7 @@ class StudyPlan(NoisySum):
 
 @lru_cache(maxsize=256)
 @one_thread()
-def carried(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
+def expected_correlation(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
     """Return the correlation beyond their mean that maps of this many viewers have, if ``noise`` is on each integer.
 
     The noise is a part of an observer's length, for one map.
@@ -314,7 +314,7 @@ def carried(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise:
     return math.pow(found, CAUTION)
 
 
-# --- The heatmaps of many stimuli, released together under one guarantee: what may be spent, and the plan it buys.
+# --- The parameters of a release.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,7 +113,7 @@ def _extras() -> Iterator[Finding]:
 def _ports() -> Iterator[Finding]:
     from gazeveil.gateway.protocol import PROTOCOLS
 
-    for protocol in PROTOCOLS:
+    for protocol in PROTOCOLS.values():
         if protocol.transport != "lsl":
             taken = _taken("127.0.0.1", protocol.port)
             advice = "an app cannot be served there; a tracker may listen there already" if taken else ""

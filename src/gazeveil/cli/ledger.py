@@ -22,8 +22,8 @@ from gazeveil.terminal.printing import AsJson, command_app, print_json, print_ta
 
 if TYPE_CHECKING:
     from gazeveil.privacy.guarantee import Guarantee
-    from gazeveil.privacy.ledger import Account, Event, Ledger
-    from gazeveil.privacy.ledger.store import Line
+    from gazeveil.privacy.ledger import Account, Ledger, LedgerEvent
+    from gazeveil.privacy.ledger.store import StoredEvent
 
 
 _RECORD = "release.json"
@@ -195,12 +195,12 @@ def init(
 ) -> None:
     """Open an account with its first budget; makes the ledger if there is none."""
     from gazeveil.privacy.ledger import Ledger
-    from gazeveil.privacy.ledger.account import named
+    from gazeveil.privacy.ledger.account import account_label
 
     budget = described.guarantee()
     with Ledger.open(where, create=True) as book:
         account = book.grant(dataset, budget, person=person, note=note, first=True)
-        _tell(account, f"opened the account of {named(dataset, person)} in {book.store.where}", as_json=as_json)
+        _tell(account, f"opened the account of {account_label(dataset, person)} in {book.store.where}", as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil ledger grant study-7 --epsilon 1 --delta 1e-7 --note 'second wave'`")
@@ -215,12 +215,12 @@ def grant(
 ) -> None:
     """Add to a budget, or open another account in a ledger that is there."""
     from gazeveil.privacy.ledger import Ledger
-    from gazeveil.privacy.ledger.account import named
+    from gazeveil.privacy.ledger.account import account_label
 
     budget = described.guarantee()
     with Ledger.open(where) as book:
         account = book.grant(dataset, budget, person=person, note=note)
-    _tell(account, f"granted {budget} to {named(dataset, person)}", as_json=as_json)
+    _tell(account, f"granted {budget} to {account_label(dataset, person)}", as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil ledger charge study-7 --epsilon 0.5 --id map-12 --note 'heatmap of page 3'`")
@@ -398,7 +398,7 @@ def _some(book: Ledger, dataset: str) -> None:
 
 
 def _tell(account: Account, done: str, *, as_json: bool) -> None:
-    from gazeveil.privacy.ledger.account import in_letters, when_back
+    from gazeveil.privacy.ledger.account import in_letters, restoration_time
 
     if as_json:
         print_json(account.to_dict())
@@ -406,7 +406,7 @@ def _tell(account: Account, done: str, *, as_json: bool) -> None:
     print(done)
     print(f"  spent  {in_letters(account.spent)}")
     print(f"  left   {in_letters(account.remaining, up=False)}")
-    if back := when_back(account):
+    if back := restoration_time(account):
         print(f"  back   {back}")
 
 
@@ -417,7 +417,7 @@ def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]])
 
 
 def _row(account: Account) -> tuple[object, ...]:
-    from gazeveil.privacy.ledger.account import in_letters, when_back
+    from gazeveil.privacy.ledger.account import in_letters, restoration_time
 
     state = "closed" if account.totals.closed else "open"
     if account.totals.unproven:
@@ -430,13 +430,13 @@ def _row(account: Account) -> tuple[object, ...]:
         budget,
         in_letters(account.spent),
         left,
-        when_back(account) or "–",
+        restoration_time(account) or "–",
         account.totals.charges,
         state,
     )
 
 
-def _event_row(event: Event) -> tuple[object, ...]:
+def _event_row(event: LedgerEvent) -> tuple[object, ...]:
     from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
 
     promise = str(read_promise(event.guarantee)) if event.guarantee else "–"
@@ -445,6 +445,6 @@ def _event_row(event: Event) -> tuple[object, ...]:
     return when, *whose, event.kind, promise, event.recipe[:12] or "–", event.id or "–", event.note
 
 
-def _exported(line: Line) -> dict[str, Any]:
+def _exported(line: StoredEvent) -> dict[str, Any]:
     # The text itself, not what it parses to: the digest is of the text.
     return {"digest": line.digest, "event": line.text}

@@ -21,7 +21,6 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import (
-    ENGINES,
     Columns,
     Kernel,
     Summed,
@@ -137,7 +136,6 @@ class LocalEngine:
         return Summed(total, runs.observers)
 
 
-@ENGINES.register("local")
 def local(address: str = "local") -> LocalEngine:
     """Return the engine of this machine."""
     if address != "local":

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over observers and answers about recordings on an Apache Spark cluster, the same as on one machine.
 
-1. `split` reads parts of a corpus and cuts their rows into buckets, so that an observer's rows share one bucket.
+A sum has three steps, and each gives the same answer when it is done again elsewhere:
+
+1. `split` reads parts of a corpus and cuts their rows into buckets, so that an observer's rows share one bucket. Rows
+   cross the network once, to the worker that has the bucket.
 2. `add_bucket` brings the observers of one bucket together and adds up the kernel's integers.
-3. `merge` adds the buckets' sums, block by block of cells, so that no machine needs all of them at once.
+3. `merge` adds the buckets' sums, block by block of cells, so that no machine needs all of them at once. This process
+   gets one number a cell.
 
-Answers about recordings are one step: `answer` reads the parts that whole recordings lie in.
-
-For a sum, rows cross the network once: each worker reads parts of the corpus and sends their rows to the worker that
-has the observer's bucket. Sums cross it once more, block by block. This process gets one number a cell.
-
-For answers about recordings, a worker reads the parts that whole recordings lie in, and only the answers cross the
-network. This process takes the answers of some parts at a time.
+Answers about recordings are one step: in `answer`, a worker reads the parts that whole recordings lie in, and only the
+answers cross the network. This process takes the answers of some parts at a time.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ from numpy.typing import NDArray
 
 import gazeveil
 from gazeveil.aggregate.engine import (
-    ENGINES,
     Kernel,
     Summed,
     add_exactly,
@@ -65,8 +63,8 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "127.0.0.1"
-KNOCK_S = 5.0
-"""How long to wait for a master to answer at all."""
+CONNECT_TIMEOUT_S = 5.0
+"""Seconds to wait for a master to accept a connection."""
 
 _ON_THIS_MACHINE = re.compile(
     r"local(\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\])?|local-cluster\[\s*[1-9]\d*\s*(,\s*[1-9]\d*\s*){2}\]"
@@ -107,7 +105,7 @@ def _context_at(master: str) -> SparkContext:
     from py4j.protocol import Py4JError  # noqa: PLC0415  (comes with pyspark)
 
     _check_java()
-    our_address = LOOPBACK if _ON_THIS_MACHINE.fullmatch(master) else _knock(master)
+    our_address = LOOPBACK if _ON_THIS_MACHINE.fullmatch(master) else _reach_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if our_address == LOOPBACK:
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # nothing of a cluster on this machine listens outside
@@ -137,7 +135,7 @@ def _context_at(master: str) -> SparkContext:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
@@ -152,12 +150,12 @@ def _check_java() -> None:
         )
 
 
-def _knock(master: str) -> str:
+def _reach_master(master: str) -> str:
     """Return the address under which the first master that answers sees this machine."""
     for place in master.removeprefix("spark://").split(","):
         host, port = place.rsplit(":", 1)
         try:
-            with socket.create_connection((host, int(port)), timeout=KNOCK_S) as line:
+            with socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT_S) as line:
                 return str(line.getsockname()[0])
         except (OSError, OverflowError) as error:
             reason = error
@@ -174,17 +172,17 @@ def _python_path() -> str:
     return os.pathsep.join(dict.fromkeys(filter(None, [ours, *theirs.split(os.pathsep)])))
 
 
-# --- Run one Spark job, tell how far it is, and end it when it cannot get anywhere.
+# --- One Spark job: its progress, and its end when it does not get anywhere.
 
 
 T = TypeVar("T")
 
-LOOK_S = 0.2
+POLL_S = 0.2
 _PYTHON_ERROR = re.compile(r"^((?:\w+\.)*(?:\w*(?:Error|Exception|Missing|Exceeded|Name)))(?:: (.*))?$", re.MULTILINE)
 
 
 def watched(context: SparkContext, job: Callable[[], T], tasks: int, tell: Tell, patience_s: float) -> T:
-    """Return what ``job`` returns, telling how many of its tasks are done.
+    """Return what ``job`` returns, and report how many of its tasks are done.
 
     Raises:
         EngineError: If a stage fails for good, or no worker takes a task for ``patience_s`` seconds.
@@ -210,7 +208,7 @@ def watched(context: SparkContext, job: Callable[[], T], tasks: int, tell: Tell,
         return outcome.result()
     except (Py4JError, PySparkException) as error:
         raise EngineError(
-            f"Spark could not finish the work: {_reason(error)}",
+            f"Spark could not finish the work: {worker_message(error)}",
             hint="every worker needs the same gazeveil and polars, and must see the corpus under the same path",
         ) from error
     finally:
@@ -226,7 +224,7 @@ def _wait(context: SparkContext, group: str, outcome: Future[T], tasks: int, tel
     tell(0, tasks)
     while True:
         try:
-            outcome.exception(timeout=LOOK_S)
+            outcome.exception(timeout=POLL_S)
         except NotYet:
             done, active = _progress(context, group)
         else:
@@ -240,7 +238,7 @@ def _wait(context: SparkContext, group: str, outcome: Future[T], tasks: int, tel
                 f"no worker took a task within {patience_s:g} s",
                 hint="check that workers are registered at the master and have cores and memory to spare",
             )
-        if done > told:  # a stage that is repeated steps back; nobody is told of that
+        if done > told:  # a repeated stage steps back, which is not reported
             told = done
             tell(min(done, tasks), tasks)
 
@@ -259,8 +257,8 @@ def _progress(context: SparkContext, group: str) -> tuple[int, int]:
     return done, active
 
 
-def _reason(error: Exception) -> str:
-    """Return what a worker said last, without the stacks of two languages around it."""
+def worker_message(error: Exception) -> str:
+    """Return a worker's last message, without the stack traces of two languages around it."""
     text = str(getattr(error, "java_exception", None) or error)
     for name, message in _PYTHON_ERROR.findall(text):
         if message and not message.endswith("(most recent call last):"):
@@ -268,7 +266,7 @@ def _reason(error: Exception) -> str:
     return first_line(Exception(text))
 
 
-# --- What the workers of a Spark cluster do. Each step gives the same answer when it is done again elsewhere.
+# --- What workers do.
 
 
 Piece = tuple[int, bytes]
@@ -337,7 +335,7 @@ def add_bucket(bucket: Iterable[tuple[int, Piece]], kernel: Kernel) -> Iterator[
     for key, start in enumerate(range(0, len(total), BLOCK), start=1):
         block = total[start : start + BLOCK]
         if block.any():
-            yield key, _narrowed(block)
+            yield key, narrowed(block)
 
 
 def merge(one: Block, other: Block) -> IntArray:
@@ -347,7 +345,7 @@ def merge(one: Block, other: Block) -> IntArray:
     return total
 
 
-def _narrowed(block: IntArray) -> Block:
+def narrowed(block: IntArray) -> Block:
     """Return the same integers, as narrow as they fit."""
     low, high = int(block.min()), int(block.max())
     for kind in (np.int8, np.int16, np.int32):
@@ -388,7 +386,7 @@ def _packed(rows: pl.DataFrame) -> bytes:
     return stream.getvalue()
 
 
-# --- Sums over observers and answers about recordings on an Apache Spark cluster, the same as on one machine.
+# --- The engine.
 
 
 BUCKET_BYTES = 64 << 20
@@ -463,11 +461,11 @@ class SparkEngine:
             InputError: If a part in memory is too large to be sent, or the corpus changes while it is read.
         """
         before = stamps_of(corpus.parts)
-        pieces = [[_sent(part) for part in piece.parts] for piece in corpus.pieces()]
+        pieces = [[sendable(part) for part in piece.parts] for piece in corpus.pieces()]
         weights = [sum(_weight(part.path, part.samples) for part in piece) for piece in pieces]
         done = 0
         tell(done, len(pieces))
-        for wave in _waves(weights, at_least=context_at(self.master).defaultParallelism if pieces else 1):
+        for wave in waves(weights, at_least=context_at(self.master).defaultParallelism if pieces else 1):
             context = context_at(self.master)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ResourceWarning)  # as above
@@ -484,9 +482,6 @@ class SparkEngine:
         context_at(self.master).stop()
 
 
-ENGINES.register("spark")(SparkEngine)
-
-
 def _plan(part: Part) -> bytes:
     """Return how to get a part's rows, filters and all, for a worker to carry out."""
     plan = part.samples.serialize()
@@ -498,12 +493,12 @@ def _plan(part: Part) -> bytes:
     return plan
 
 
-def _sent(part: Part) -> Sent:
+def sendable(part: Part) -> Sent:
     """Return a part as a worker gets it: how to read it, events too."""
     return Sent(part.stimulus, _plan(part), part.events.serialize(), part.label, part.path)
 
 
-def _waves(weights: list[int], at_least: int) -> Iterator[slice]:
+def waves(weights: list[int], at_least: int) -> Iterator[slice]:
     """Cut pieces into runs whose answers this process takes at once: one for each core, or of this many bytes."""
     start = 0
     while start < len(weights):

@@ -1,16 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same mechanisms inside Spark Structured Streaming.
-
-One stream a participant, its state kept by Spark between batches.
+"""The live mechanisms inside Spark Structured Streaming: one stream a participant, its state kept by Spark.
 
 Spark repeats work: a batch whose executor died, or whose driver died before it was committed, runs again from the
 state before it. If the repeated batch drew new noise, the same gaze would be shown under two noises and its budget
 spent twice. So the noise of a batch follows from a secret key, the participant, the number of batches before, and a
-digest of the batch's gaze, of the mechanism's state before it and of the veil: the same batch gives the same output,
-bit for bit, however often it runs, and anything else gives other noise. A day's budget is paid under the same name that
-the noise has: what is shown again costs nothing, and what is shown under other noise is paid for again. It comes back
-24 hours after it was paid, by the ledger's time: devices' clocks have no say in it.
+digest of the batch's gaze, of the mechanism's state before it and of its parameters: the same batch gives the same
+output, bit for bit, however often it runs, and anything else gives other noise. A day's budget is paid under the same
+name that the noise has: what is shown again costs nothing, and what is shown under other noise is paid for again. It is
+restored 24 hours after it was paid, by the ledger's time: devices' clocks do not matter.
 """
 
 from __future__ import annotations
@@ -118,9 +116,7 @@ def _label(mechanism: SampleMechanism, person: str, batches: int, state: bytes |
 
 @dataclass(frozen=True, slots=True)
 class DayBudget:
-    """What one participant may lose in any 24 hours, and how it is paid.
-
-    Batch by batch, cut into blocks of device time.
+    """What one participant may lose in any 24 hours, and how it is paid: batch by batch, in blocks of device time.
 
     The 24 hours are of the ledger's time, in which gaze is paid for and veiled, whenever it was recorded.
 
@@ -140,39 +136,37 @@ class DayBudget:
     block_s: float = 60.0
     dataset: str = "stream"
 
-    def check(self, promise: Guarantee) -> None:
+    def check(self, guarantee: Guarantee) -> None:
         """Refuse a mechanism that a day's budget cannot pay for.
 
         Raises:
             PrivacyError: If it has no price.
             OptionError: If a block is shorter than its window.
         """
-        if not isinstance(promise, GazeStreamDP):
-            raise PrivacyError(f"a day's budget does not pay for {promise}")
-        if not self.block_s >= float(promise.window):
-            raise OptionError(f"a block is at least as long as a window ({promise.window} s), not {self.block_s!r} s")
+        if not isinstance(guarantee, GazeStreamDP):
+            raise PrivacyError(f"a day's budget does not pay for {guarantee}")
+        if not self.block_s >= float(guarantee.window):
+            raise OptionError(f"a block is at least as long as a window ({guarantee.window} s), not {self.block_s!r} s")
 
-    def price(self, promise: Guarantee, first: float, last: float) -> GazeStreamDP:
+    def price(self, guarantee: Guarantee, first: float, last: float) -> GazeStreamDP:
         """Return what gaze from one time to another costs: the windows that cover it, as a guarantee to the whole day.
 
         Raises:
             PrivacyError: If it has no price.
         """
-        if not isinstance(promise, GazeStreamDP):
-            raise PrivacyError(f"a day's budget does not pay for {promise}")
+        if not isinstance(guarantee, GazeStreamDP):
+            raise PrivacyError(f"a day's budget does not pay for {guarantee}")
         whole, span = self.budget, Fraction(last) - Fraction(first) + Fraction(2, 10**6)  # veils round to microseconds
-        windows = math.floor(span / promise.window) + 1
-        unit = WindowOfGaze(windows * promise.window, whole.radius, whole.radius_unit)
+        windows = math.floor(span / guarantee.window) + 1
+        unit = WindowOfGaze(windows * guarantee.window, whole.radius, whole.radius_unit)
         return GazeStreamDP(
-            promise.restated(unit=unit).numbers()["epsilon"], whole.window, whole.radius, whole.radius_unit
+            guarantee.restated(unit=unit).numbers()["epsilon"], whole.window, whole.radius, whole.radius_unit
         )
 
     def pay(
         self, ledger: Ledger, mechanism: SampleMechanism, person: str, times: tuple[float, float], name: str
     ) -> bool:
-        """Pay for one participant's gaze from one time to another, once under one name.
-
-        Return whether there was budget.
+        """Pay for one participant's gaze from one time to another, once under one name; return whether it was paid.
 
         Raises:
             LedgerError: If the ledger cannot be used; then nothing may leave.
@@ -194,7 +188,7 @@ class DayBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamOfPeople:
+class ParticipantStreams:
     """A mechanism for a streaming frame: call it with the frame of raw gaze, and it returns the frame of veiled gaze.
 
     Attributes:
@@ -208,14 +202,14 @@ class StreamOfPeople:
     day: DayBudget | None = None
 
     def __post_init__(self) -> None:
-        promise = self.mechanism.guarantee
-        if not promise.proven:
+        guarantee = self.mechanism.guarantee
+        if not guarantee.proven:
             raise PrivacyError(
                 f"{self.mechanism.name} guarantees nothing, so it is not run on a cluster",
                 hint="choose a mechanism with a guarantee, for example clock",
             )
         if self.day is not None:
-            self.day.check(promise)
+            self.day.check(guarantee)
 
     def __call__(self, gaze: DataFrame) -> DataFrame:
         """Return the veiled frame: participant, t, x, y; every other column stays behind.
@@ -235,12 +229,12 @@ class StreamOfPeople:
         chosen = gaze.selectExpr(
             "cast(person as string) person", "cast(t as double) t", "cast(x as double) x", "cast(y as double) y"
         ).where("person is not null")
-        work = Work(self.mechanism.to_dict(), str(self.key_file), self.day)
+        work = BatchWork(self.mechanism.to_dict(), str(self.key_file), self.day)
         return chosen.groupBy("person").applyInPandasWithState(work, GAZE, STATE, "append", "NoTimeout")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class BatchWork:
     """What an executor does with one participant's rows of one batch."""
 
     recipe: dict[str, Any]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms for feature series before the auditor, on series that differ as much as their ranges allow.
+"""Subjects of the auditor: mechanisms for feature series, on series that differ as much as their ranges allow.
 
-Importing this module enters the subjects. Noisy coordinates are audited rather than the series made from them: what
-follows is post-processing, and the coordinates show the most.
+Noisy coordinates are audited rather than the series made from them: what follows is post-processing, and the
+coordinates show the most.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def group(epsilon: float = 1.0, delta: float = 1e-3, people: int = 20) -> Subjec
     """The mean series of a group through few public directions."""
     mechanism = GroupSeries(epsilon=epsilon, delta=delta, design=toy_design())
     runner = Sphere(mechanism, people)
-    return Subject(runner.run, mechanism.guarantee(people), _opposites(mechanism.design, None, 0), runner.log_ratio)
+    return Subject(runner.run, mechanism.guarantee(people), opposite_pairs(mechanism.design, None, 0), runner.log_ratio)
 
 
 @auditable("features-own")
@@ -259,7 +259,7 @@ def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
     """A participant's own series through few public directions."""
     mechanism = ParticipantSeries(epsilon=epsilon, delta=delta, design=toy_design(), stretch=stretch or None)
     runner = Sphere(mechanism)
-    pairs = _opposites(mechanism.design, mechanism.stretch, mechanism.plan().shapes)
+    pairs = opposite_pairs(mechanism.design, mechanism.stretch, mechanism.plan().shapes)
     return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
 
 
@@ -278,7 +278,7 @@ def toy_design() -> Design:
     return learn(tasks, ranges, "waves")
 
 
-def _opposites(design: Design, stretch: int | None, shapes: int) -> tuple[Pair, ...]:
+def opposite_pairs(design: Design, stretch: int | None, shapes: int) -> tuple[Pair, ...]:
     """Return series on opposite sides of the ball that they are clipped to: along directions of the design.
 
     Series from one end of the ranges to the other are no worse: they may lie across the directions that are released.

@@ -94,8 +94,7 @@ def _haar(steps: int, count: int) -> FloatArray:
     return np.array(rows)
 
 
-# --- The public design of a low-rank release: what feature series are like, learnt from participants outside the
-# release.
+# --- The design.
 
 
 VERSION: Final = 1
@@ -288,21 +287,21 @@ class Design:
             raise FileFormatError(path, expected="a whole feature design", found=str(error)) from None
 
 
-def nine_of_ten(error: float, left: FloatArray, values: int, strange: float = 0.0) -> tuple[float, float]:
-    """Return between which errors 9 of 10 studies lie if coordinates vary as normally as public participants' do.
+def error_interval(error: float, left: FloatArray, values: int, widening: float = 0.0) -> tuple[float, float]:
+    """Return the interval of errors of 9 of 10 studies, if coordinates vary as normally as public participants' do.
 
     The squared error is then a weighted sum of chi-squares, whose weights are the energies left in each coordinate; it
     has about as many degrees of freedom as coordinates matter (Satterthwaite), and Wilson and Hilferty's cube gives its
     quantiles. What lies outside all directions is spread over this many values that it hardly varies.
 
-    New tasks and participants are not drawn from the public ones: ``strange`` widens the interval, as an independent
-    factor whose logarithm lies within so much of 0 for 9 of 10.
+    New tasks and participants are not drawn from the public ones: ``widening`` widens the interval, by an independent
+    factor whose logarithm lies within this much of 0 for 9 of 10.
     """
     freedom = (values * error * error) ** 2 / max(float(np.square(left).sum()), 1e-300)
     slack = 2 / (9 * max(freedom, 1e-9))
     low, high = (max(1 - slack + z * math.sqrt(slack), 0.0) ** 1.5 for z in (-1.645, 1.645))
-    below = error * math.exp(-math.hypot(math.log(low), strange)) if low > 0 else 0.0
-    return below, error * math.exp(math.hypot(math.log(high), strange))
+    below = error * math.exp(-math.hypot(math.log(low), widening)) if low > 0 else 0.0
+    return below, error * math.exp(math.hypot(math.log(high), widening))
 
 
 def quarter_root(energies: FloatArray) -> FloatArray:

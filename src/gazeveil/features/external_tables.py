@@ -4,10 +4,10 @@
 
 A table has any columns: one identifies the participant, others may identify stimulus, session and order, the features
 are those with a declared range. Rows of a participant are a series in their order; with one row each, a series of one
-step. Whatever stands in the table, reading does not fail: what is no finite number is missing, a column or a file that
-is not there or cannot be read is missing for all of its rows. Missing values become public ones later.
+step.
 
-What is written is a declaration to be checked.
+Reading never fails, whatever the table holds: a value that is no finite number is missing; a column or a file that is
+not there or cannot be read is missing for all of its rows. Missing values become public ones later.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gazeveil.gaze.reading import as_polars, is_frame
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".parquet")
 _LIKE_OURS: Final = " (feature)"
 _ORDER: Final = "\n"
-"""A column that nobody else has."""
+"""The name of a temporary column; no table has such a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignFeatures:
+class ExternalFeatures:
     """A table of features from elsewhere, as a study declares it. All of this is public.
 
     Attributes:
@@ -73,12 +73,12 @@ class ForeignFeatures:
     @property
     def info(self) -> Info:
         """What all rows share; a row counts as one step."""
-        said = {"participant": self.participant, "stimulus": self.stimulus, "session": self.session}
-        said |= {"order": self.order, "source": self.source, "learnt_from": self.learnt_from}
-        return Info(ROWS, self.ranges().names, 1.0, 1.0, "", settings={"rows": self.rows, **said})
+        settings = {"participant": self.participant, "stimulus": self.stimulus, "session": self.session}
+        settings |= {"order": self.order, "source": self.source, "learnt_from": self.learnt_from}
+        return Info(ROWS, self.ranges().names, 1.0, 1.0, "", settings={"rows": self.rows, **settings})
 
     def ranges(self, features: Sequence[str] | None = None, _: object = None) -> Ranges:
-        """Return the ranges under the names that are released: a column that is called as one of ours gets a suffix."""
+        """Return the ranges under their released names: a column with the name of one of ours gets a suffix."""
         chosen = self.declared if features is None else self.declared.only(features)
         return Ranges(tuple(map(released_name, chosen.names)), chosen.ranges)
 
@@ -88,7 +88,7 @@ def released_name(column: str) -> str:
     return f"{column}{_LIKE_OURS}" if column in FIXED else column
 
 
-def is_foreign(source: object) -> bool:
+def is_external(source: object) -> bool:
     """Return whether a source is a table from elsewhere: a data frame, or files that gazeveil did not write."""
     if isinstance(source, FeatureTable):
         return False
@@ -114,8 +114,8 @@ def files_at(path: Path) -> list[Path]:
     return sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
 
 
-def read_foreign(source: Any, how: ForeignFeatures, stimulus: str, remarks: list[str]) -> FeatureTable:
-    """Read a table from elsewhere. Nothing in it makes this fail; what its holder should know goes to the remarks.
+def read_external(source: Any, how: ExternalFeatures, stimulus: str, remarks: list[str]) -> FeatureTable:
+    """Read a table from elsewhere. Its content never makes this fail; notes for its holder go to the remarks.
 
     The source is a data frame, a file, or a folder with a file a participant. Rows that identify no stimulus get the
     given one.
@@ -129,7 +129,7 @@ def read_foreign(source: Any, how: ForeignFeatures, stimulus: str, remarks: list
     return FeatureTable(_numbered(pl.concat(parts), how), how.info)
 
 
-def open_public(source: Path, how: ForeignFeatures, stimulus: str) -> FeatureTable:
+def open_public(source: Path, how: ExternalFeatures, stimulus: str) -> FeatureTable:
     """Read the table of public participants; what cannot be read is an error here.
 
     Raises:
@@ -138,7 +138,7 @@ def open_public(source: Path, how: ForeignFeatures, stimulus: str) -> FeatureTab
     if not source.exists() or not files_at(source):
         raise InputError(f"there is no table {source}", hint=f"a file or a folder of files: {', '.join(SUFFIXES)}")
     remarks: list[str] = []
-    table = read_foreign(source, how, stimulus, remarks)
+    table = read_external(source, how, stimulus, remarks)
     if remarks:
         raise InputError(f"{source}: {remarks[0]}", hint="see which columns the study declares under [features]")
     return table
@@ -191,7 +191,7 @@ def _frames(source: Any, remarks: list[str]) -> Iterable[tuple[pl.DataFrame, str
 
 
 def _conforming(
-    frame: pl.DataFrame, how: ForeignFeatures, stimulus: str, name: str, remarks: list[str]
+    frame: pl.DataFrame, how: ExternalFeatures, stimulus: str, name: str, remarks: list[str]
 ) -> pl.DataFrame:
     """Return one table as ours: labels as texts, features as numbers."""
     wanted = [*how.declared.names, *filter(None, (how.stimulus, how.session, how.order))]
@@ -224,12 +224,12 @@ def _conforming(
     return pl.DataFrame({**keys, _ORDER: order, **features})
 
 
-def _empty(how: ForeignFeatures) -> pl.DataFrame:
+def _empty(how: ExternalFeatures) -> pl.DataFrame:
     numeric = (_ORDER, *how.ranges().names)
     return pl.DataFrame(schema={**dict.fromkeys(schema.KEYS, pl.String), **dict.fromkeys(numeric, pl.Float64)})
 
 
-def _numbered(rows: pl.DataFrame, how: ForeignFeatures) -> pl.DataFrame:
+def _numbered(rows: pl.DataFrame, how: ExternalFeatures) -> pl.DataFrame:
     """Return the rows of each series together, sorted, with their number as time."""
     ordered = rows.sort(*schema.KEYS, _ORDER, maintain_order=True, nulls_last=True)
     start = pl.int_range(pl.len()).over(*schema.KEYS).cast(pl.Float64)
@@ -246,7 +246,7 @@ def _numbered(rows: pl.DataFrame, how: ForeignFeatures) -> pl.DataFrame:
     ).select(*FIXED, *how.ranges().names)
 
 
-# --- Ranges of foreign features learnt from public participants.
+# --- Ranges learnt from public participants.
 
 
 PERCENTILES: Final = (1.0, 99.0)
@@ -267,7 +267,7 @@ def learn_ranges(
     order: str = "",
     rows: int | None = None,
     features: Sequence[str] | None = None,
-) -> ForeignFeatures:
+) -> ExternalFeatures:
     """Return the declaration that a table of public participants suggests.
 
     Never give the participants who are to be protected.
@@ -313,7 +313,7 @@ def learn_ranges(
         raise InputError(f"{source} has no column of numbers that vary", hint="say which with --features")
     keys = [name for name in (participant, stimulus, session) if name]
     most = int(table.group_by(keys).len()["len"].max() or 1)  # type: ignore[arg-type]
-    return ForeignFeatures(
+    return ExternalFeatures(
         declared=Ranges.of(found),
         rows=rows or most,
         participant=participant,

@@ -5,8 +5,9 @@
 A variance is the mean squared distance from the mean (it divides by n). Rates are per second of the window's nominal
 length. ``undefined`` says when a value is NaN in a window that is usable; in one that is not, all are NaN.
 
-They depend on public numbers only: the length of the window (counts of words grow with it), the unit of gaze, the
-radius of a fixation, and the range of the pupil, which for arbitrary units only who knows the tracker can declare.
+The ranges depend on public numbers only: the length of the window (counts of words grow with it), the unit of gaze, the
+radius of a fixation, and the range of the pupil. In arbitrary units, someone who knows the tracker must declare that
+range.
 """
 
 from __future__ import annotations

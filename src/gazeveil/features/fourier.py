@@ -12,7 +12,7 @@ Keeping few bins loses what is in the others, keeping many adds noise. The score
 energy that it would discard plus the noise that it would add. Only the first part is secret, and a change of the series
 moves it by no more than the change is long. Noise is drawn for every candidate, and the best noisy score wins (report
 noisy max with one-sided noise); the number alone is released. Trying several numbers on the true series and keeping the
-best, as the article does, tells something about the series that nobody paid for (erratum B7).
+best, as the article does, is a release that nothing pays for (erratum B7).
 
 A chunk of one step is the Laplace perturbation algorithm; one chunk as long as the series is Fourier perturbation.
 The sensitivities and why they hold are in docs/proofs/feature-series.md.
@@ -109,7 +109,7 @@ def slow_share(steps: int, kept: int, changed: int) -> float:
     return min(1.0, float(np.linalg.norm(waves, ord=2)) ** 2 * (1 + 1e-9))
 
 
-# --- How many bins of a series to keep, chosen privately: the score of EFPA (Ács 2012), paid for with part of ε.
+# --- The private choice of how many bins to keep, by the score of EFPA (Ács 2012), paid for with part of ε.
 
 
 ROUNDING = Fraction(1, 1 << 20)
@@ -150,7 +150,7 @@ def choose_kept(
     return np.asarray(np.argmax(bonus - to_lattice(lost, STEP) - to_lattice(cost, STEP), axis=-1), dtype=np.int64)
 
 
-# --- Noise on the slow part of every chunk of a series: what the Fourier perturbation family (Bozkir 2020) shares.
+# --- Noise on the slow part of every chunk: what the Fourier perturbation family (Bozkir 2020) shares.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,9 @@
 """The mean series of a group of participants on one task, under an observer-level guarantee.
 
 Every participant's series becomes a few public coordinates, weighted, clipped to a ball and rounded to integers; the
-sum over participants gets one noise vector; what follows is public arithmetic. How many coordinates, which noise, where
+sum over participants gets one noise vector; the rest is public arithmetic. How many coordinates, which noise, where
 to clip and how much to trust each coordinate follow from the number of participants, ε, δ and the design alone, so the
-expected error is known, and reported, before anything is spent (feature-strategy, sections 2 and 4).
+expected error is known, and reported, before anything is spent.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.exact import Number, above_zero, as_text, exact, probability
-from gazeveil.features.design import Ball, Design, nine_of_ten
+from gazeveil.features.design import Ball, Design, error_interval
 from gazeveil.features.series import checked
-from gazeveil.features.spherical_noise import Spherical, in_ball
+from gazeveil.features.spherical_noise import SphericalNoise, in_ball
 from gazeveil.noise import NoiseSource, to_lattice
 from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee
@@ -32,22 +32,22 @@ BOUND = 1 << 20
 """The length that no participant's integers exceed."""
 
 _QUANTILE = 0.9
-_TASK, _PERSON = 2.0, 0.2
+_TASK, _PARTICIPANT = 2.0, 0.2
 """How much farther a new task may lie from the mean than public tasks do, and how much of a participant's own variation
-may be shared by all of a new task: the caution that the decoder's trust and the error bars are made with."""
+all participants of a new task may share: the cautious values, for the decoder's trust and the error bars."""
 
-_USUAL_TASK, _USUAL_PERSON = 1.0, 0.05
-"""The same as it usually is: the forecast is made with these, which were fitted to tasks that were held out
-(`gazeveil lab experiment forecast --product feature-group`). With the decoder's caution instead, publishing nothing
-looks half as bad again as it is, and any release worth it."""
+_USUAL_TASK, _USUAL_PARTICIPANT = 1.0, 0.05
+"""The usual values, for the forecast; they were fitted to held-out tasks (`gazeveil lab experiment forecast --product
+feature-group`). With the cautious values the forecast would make publishing nothing look half as bad again as it is,
+and any release worth its budget."""
 
-_STRANGE = 0.42
-"""How much wider than by chance alone errors of tasks are spread that were held out (`nine_of_ten`)."""
+_INTERVAL_WIDENING = 0.42
+"""How much wider than by chance alone the errors of held-out tasks are spread (`error_interval`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupPlan:
-    """What will be done, and how well: public numbers.
+    """How a group is released, and how well: public numbers.
 
     Attributes:
         ball: Where participants' coordinates are clipped.
@@ -60,7 +60,7 @@ class GroupPlan:
     """
 
     ball: Ball
-    noise: Spherical
+    noise: SphericalNoise
     trust: FloatArray
     error: float
     interval: tuple[float, float]
@@ -138,10 +138,10 @@ class GroupSeries:
         return np.where((squares > BOUND * BOUND)[:, None], whole - np.sign(whole), whole)
 
     def measure(self, values: FloatArray, people: int, noise: NoiseSource, times: int = 1) -> FloatArray:
-        """Return the noisy sum of each participant's coordinates, from a series each: by steps by features from 0 to 1.
+        """Return the noisy sum of coordinates over participants, from one series each: steps by features from 0 to 1.
 
-        A participant of the public mean adds nothing to the sum, so whoever is absent need not be there. With
-        ``times``, as many rows, each with noise of its own: a release has one, an audit very many.
+        A participant at the public mean adds nothing to the sum, so those who are absent may be left out. With
+        ``times`` there are as many rows, each with noise of its own: a release has one, an audit very many.
 
         Raises:
             PrivacyError: If a participant's integers are too long.
@@ -179,32 +179,32 @@ class GroupSeries:
         }
 
     def _plan(self, ball: Ball, people: int) -> tuple[float, GroupPlan]:
-        """Return the plan with one ball, after the error that is to be feared of it."""
+        """Return the cautiously expected error of the plan with one ball, and the plan."""
         design, size = self.design, ball.size
-        noise = Spherical(size, 2.0 * BOUND, self.epsilon, self.delta)
-        expected = _TASK * design.between + (_PERSON + 1 / people) * design.energies
+        noise = SphericalNoise(size, 2.0 * BOUND, self.epsilon, self.delta)
+        expected = _TASK * design.between + (_PARTICIPANT + 1 / people) * design.energies
         shape, component = design.directions
         signal = expected[shape[:size], component[:size]]
         spread = np.square(noise.sd * ball.radius / BOUND / people / design.weights[:size])
         trust = signal / (signal + spread)
-        outside = (_PERSON + 1 / people) * design.rest
+        outside = (_PARTICIPANT + 1 / people) * design.rest
         left = expected.copy()
         left[shape[:size], component[:size]] = signal * spread / (signal + spread)
-        feared = math.sqrt(float(left.sum()) / design.values + outside)
+        cautious = math.sqrt(float(left.sum()) / design.values + outside)
         variance = np.square(design.time).T @ left @ np.square(design.components).T
         error, interval, floor = self._usual(size, people, trust, spread)
-        return feared, GroupPlan(ball, noise, trust, error, interval, floor, np.sqrt(variance + outside))
+        return cautious, GroupPlan(ball, noise, trust, error, interval, floor, np.sqrt(variance + outside))
 
     def _usual(
         self, size: int, people: int, trust: FloatArray, spread: FloatArray
     ) -> tuple[float, tuple[float, float], float]:
         """Return the error to expect of a usual task, its interval, and the error of publishing the public mean."""
         design = self.design
-        usual = _USUAL_TASK * design.between + (_USUAL_PERSON + 1 / people) * design.energies
-        outside = (_USUAL_PERSON + 1 / people) * design.rest
+        usual = _USUAL_TASK * design.between + (_USUAL_PARTICIPANT + 1 / people) * design.energies
+        outside = (_USUAL_PARTICIPANT + 1 / people) * design.rest
         shape, component = design.directions
         where = (shape[:size], component[:size])
         left = usual.copy()
         left[where] = np.square(1 - trust) * usual[where] + np.square(trust) * spread
         error, floor = (math.sqrt(float(energy.sum()) / design.values + outside) for energy in (left, usual))
-        return error, nine_of_ten(error, left, design.values, _STRANGE), floor
+        return error, error_interval(error, left, design.values, _INTERVAL_WIDENING), floor

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A participant's own series through few public directions and one noise vector: the recommended mechanism.
 
-Two guarantees, never to be mixed up. With a ``stretch`` it hides what happened within any this many consecutive steps:
-every step's vector of features is clipped to a ball, and slow shapes over time get noise. Without one it hides
-everything that the participant contributed: the whole series is clipped to one ball. At the level of participants it is
-mostly useless up to ε of 3: it then says little more than the public mean does, and `Plan.error` says so beforehand.
+It has two guarantees, which differ much. With a ``stretch`` it hides what happened within any N consecutive
+steps: every step's vector of features is clipped to a ball, and slow shapes over time get noise. Without one it hides
+everything that the participant contributed: the whole series is clipped to one ball. That is mostly useless up to ε of
+3: it then says little more than the public mean does, as `ParticipantPlan.error` tells beforehand.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, exact, probability, whole_number
 from gazeveil.features.bins import BinRules
-from gazeveil.features.design import Ball, Design, left_by_averaging, nine_of_ten, seen_energy
+from gazeveil.features.design import Ball, Design, error_interval, left_by_averaging, seen_energy
 from gazeveil.features.series import checked
-from gazeveil.features.spherical_noise import Spherical, in_ball
+from gazeveil.features.spherical_noise import SphericalNoise, in_ball
 from gazeveil.noise import NoiseSource
 from gazeveil.options import setting
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.protection import FeatureSeries, Observer, ProtectedUnit, StretchOfGaze
 
-_STRANGERS = 1.15
-"""How much more energy participants have who are not in the design: its mean is theirs who are."""
+_NEW_PARTICIPANT_ENERGY = 1.15
+"""How much more energy participants have who are not in the design: its mean is that of those who are."""
 
-_STRANGE = 0.22
-"""How much wider than by chance alone errors of participants and tasks are spread that were held out (`nine_of_ten`;
+_INTERVAL_WIDENING = 0.22
+"""How much wider than by chance alone the errors of held-out participants and tasks are spread (`error_interval`;
 `gazeveil lab experiment forecast --product feature-group`)."""
 
 SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
@@ -56,14 +56,14 @@ class RawGaze:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.seconds) and self.seconds > 0):
-            raise OptionError(f"a stretch of raw gaze lasts longer than nothing, not {self.seconds!r} seconds")
+            raise OptionError(f"a stretch of raw gaze lasts more than 0 seconds, not {self.seconds!r}")
         if not (math.isfinite(self.window) and self.window > 0):
-            raise OptionError(f"a window lasts longer than nothing, not {self.window!r} seconds")
+            raise OptionError(f"a window lasts more than 0 seconds, not {self.window!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParticipantPlan:
-    """What will be done, and how well: public numbers.
+    """How series are released, and how well: public numbers.
 
     Attributes:
         ball: Where a step's components, or a series' directions, are clipped.
@@ -77,7 +77,7 @@ class ParticipantPlan:
 
     ball: Ball
     shapes: int
-    noise: Spherical
+    noise: SphericalNoise
     gain: FloatArray
     error: float
     interval: tuple[float, float]
@@ -148,22 +148,22 @@ class ParticipantSeries:
             plans = [self._steps(ball, count) for ball in self.design.step_balls for count in SHAPES if count <= most]
         return min(plans, key=lambda plan: plan.error)
 
-    def promises(self) -> list[tuple[int, Fraction]]:
-        """Return what the same noise guarantees for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
+    def epsilon_by_steps(self) -> list[tuple[int, Fraction]]:
+        """Return the ε that the same noise guarantees for stretches of 1, 2, 4, … steps up to the whole series."""
         plan = self.plan()
         if self.stretch is None:
             return [(self.steps, exact(self.epsilon))]
         lengths = sorted({min(1 << j, self.steps) for j in range(self.steps.bit_length() + 1)} | {self.stretch})
         return [(length, plan.noise.epsilon_at(self._change(plan.ball, plan.shapes, length))) for length in lengths]
 
-    def receipt(self) -> list[tuple[float, Fraction]]:
-        """Return what the same noise guarantees for stretches of raw gaze: seconds and ε, up to the whole recording.
+    def epsilon_by_seconds(self) -> list[tuple[float, Fraction]]:
+        """Return the ε that the same noise guarantees for stretches of raw gaze, in seconds, up to the whole recording.
 
         Raises:
             OptionError: If the guarantee is not about raw gaze.
         """
         if self.raw is None or self.stretch is None:
-            raise OptionError("only a guarantee about raw gaze has a receipt in seconds")
+            raise OptionError("only a guarantee about raw gaze can be stated in seconds")
         plan, whole = self.plan(), self.steps * self.raw.rules.width
         usual = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, self.raw.seconds)
         some = sorted({seconds for seconds in usual if seconds < whole} | {whole})
@@ -226,7 +226,7 @@ class ParticipantSeries:
 
     def _whole(self, ball: Ball) -> ParticipantPlan:
         design = self.design
-        noise = Spherical(ball.size, 2 * ball.radius, self.epsilon, self.delta)
+        noise = SphericalNoise(ball.size, 2 * ball.radius, self.epsilon, self.delta)
         shape, component = design.directions
         where = (shape[: ball.size], component[: ball.size])
         return self._judged(ball, 0, noise, where, design.weights[: ball.size])
@@ -234,11 +234,13 @@ class ParticipantSeries:
     def _steps(self, ball: Ball, count: int) -> ParticipantPlan:
         design = self.design
         change = self._change(ball, count, self.stretch or design.steps)
-        noise = Spherical(ball.size * count, change, self.epsilon, self.delta)
+        noise = SphericalNoise(ball.size * count, change, self.epsilon, self.delta)
         weights = np.broadcast_to(design.component_weights[: ball.size], (count, ball.size))
         return self._judged(ball, count, noise, (slice(count), slice(ball.size)), weights)
 
-    def _judged(self, ball: Ball, count: int, noise: Spherical, where: Any, weights: FloatArray) -> ParticipantPlan:
+    def _judged(
+        self, ball: Ball, count: int, noise: SphericalNoise, where: Any, weights: FloatArray
+    ) -> ParticipantPlan:
         """Return a plan with its best gains and its expected error; ``where`` are the coordinates it releases."""
         design = self.design
         chosen = slice(None) if count == 0 else slice(count)
@@ -254,6 +256,6 @@ class ParticipantSeries:
         error = math.sqrt(max(floor - float(won.sum()) / design.values, 0.0))
         unknown = np.array(total)
         unknown[where] -= won
-        error, floor = (math.sqrt(_STRANGERS) * value for value in (error, math.sqrt(floor)))
-        interval = nine_of_ten(error, _STRANGERS * unknown, design.values, _STRANGE)
+        error, floor = (math.sqrt(_NEW_PARTICIPANT_ENERGY) * value for value in (error, math.sqrt(floor)))
+        interval = error_interval(error, _NEW_PARTICIPANT_ENERGY * unknown, design.values, _INTERVAL_WIDENING)
         return ParticipantPlan(ball, count, noise, gain, error, interval, floor)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feature series of one public length, scaled to declared ranges, and what a mechanism for one series is.
 
-Whatever is not known about a series is filled with a public value, step by step: a series that is too short at its end,
-a window that is not usable, a feature that is not defined there. Nothing is interpolated and nothing is scaled by what
-a participant did, because that would carry one step's secret to others. Series longer than the public length are cut.
-So the length of a release tells nothing about the length of a recording.
+What is missing in a series is filled with a public value, step by step: the end of a series that is too short, a window
+that is not usable, a feature that is not defined there. Nothing is interpolated and nothing is scaled by what a
+participant did, because that would carry one step's secret to others. Series longer than the public length are cut. So
+the length of a release says nothing about the length of a recording.
 
 Values are scaled to their declared ranges first, so they lie from 0 to 1 whoever they come from. Each participant's
 series is released by itself, with noise of its own: what a participant contributed touches that participant's release
@@ -112,7 +112,7 @@ def noisy_lengths(lengths: Sequence[int], steps: int, epsilon: Number, noise: No
     return [int(length) for length in np.clip(noisy, 0, steps)]
 
 
-# --- What a mechanism for one participant's own feature series is, and how far a series can change.
+# --- The contract of a mechanism for one participant's own series.
 
 
 MOST_STEPS = 1 << 16
@@ -171,10 +171,10 @@ class SeriesMechanism(ABC):
     @property
     def guarantee(self) -> Guarantee:
         """What is guaranteed to every participant, before any data is seen."""
-        return promise(self.epsilon, self.delta, self.unit)
+        return dp_guarantee(self.epsilon, self.delta, self.unit)
 
-    def promises(self) -> list[tuple[int, Fraction]]:
-        """Return what the same noise guarantees for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
+    def epsilon_by_steps(self) -> list[tuple[int, Fraction]]:
+        """Return the ε that the same noise guarantees for stretches of 1, 2, 4, … steps up to the whole series."""
         lengths = sorted({min(1 << j, self.steps) for j in range(self.steps.bit_length() + 1)} | {self.changed})
         return [(length, self.epsilon_for(length)) for length in lengths]
 
@@ -194,19 +194,17 @@ class SeriesMechanism(ABC):
         }
 
 
-SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry(
-    "feature mechanism", package="gazeveil.features.mechanisms"
-)
+SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry("feature mechanism", "gazeveil.features.mechanisms")
 """Mechanisms for a participant's own series, by name."""
 
 
-def promise(epsilon: Number, delta: Number, unit: ProtectedUnit) -> Guarantee:
-    """Return the guarantee with these numbers: pure if there is no δ."""
+def dp_guarantee(epsilon: Number, delta: Number, unit: ProtectedUnit) -> Guarantee:
+    """Return the guarantee with this ε and δ: pure if δ is 0."""
     return ApproxDP(epsilon, delta, unit=unit) if exact(delta) else PureDP(epsilon, unit=unit)
 
 
 def gaussian_scale(epsilon: Number, delta: Number, change: Fraction) -> float:
-    """Return the σ for a change of so much: that of a change of 1, which is remembered, times it, rounded up."""
+    """Return the σ for a change of this length: the σ for a change of 1, which is cached, times it, rounded up."""
     return float_up(Fraction(gaussian_sigma(epsilon, delta)) * change)
 
 

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each participant's own series: what noises them, what all of them cost together, and the released table.
+"""Each participant's own series: the mechanism by its name, the price of all series together, and the released table.
 
-Columns that tell about raw gaze beside the features, such as how many samples a window had, do not leave: every row of
-a release is called usable. Names of participants, tasks and groups, and times of windows, are declared.
+Columns that would reveal something about raw gaze beside the features, such as how many samples a window had, are not
+released: every row of a release is called usable. Names of participants, tasks and groups, and times of windows, are
+declared.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, exact
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
-from gazeveil.features.external_tables import ForeignFeatures
+from gazeveil.features.external_tables import ExternalFeatures
 from gazeveil.features.extraction import as_table
 from gazeveil.features.group_series import GroupEstimate
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
@@ -34,7 +35,7 @@ from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.protection import Observer
 
 ParticipantMechanism: TypeAlias = SeriesMechanism | ParticipantSeries
-"""What can noise participants' own series."""
+"""A mechanism for participants' own series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class ParticipantRelease:
     """Each participant's own series, noised. How many series a participant has is a fact of the study.
 
     Attributes:
-        mechanism: What noises one series. Under an observer-level guarantee its ε and δ are for all series of a
+        mechanism: The mechanism for one series. Under an observer-level guarantee its ε and δ are for all series of a
             participant together.
         length_epsilon: The ε, beside the mechanism's, that pays for the noisy length of each series. By default lengths
             are not released.
@@ -80,8 +81,8 @@ class ParticipantRelease:
     def guarantee(self, series: int) -> Guarantee:
         """Return what is guaranteed to a participant, for this many series and their lengths together.
 
-        It is added up from what noises each series: that may be Gaussian noise where the whole ε and δ would have
-        allowed noise without δ.
+        It adds up the guarantees of the single series: these may have Gaussian noise where the whole ε and δ would
+        have allowed noise without δ.
         """
         each = self.each(series).guarantee
         all_of_them = each * series if isinstance(each.unit, Observer) else each
@@ -98,7 +99,7 @@ class ParticipantRelease:
 def participant_mechanism(
     name: str,
     *,
-    settings: Settings | ForeignFeatures,
+    settings: Settings | ExternalFeatures,
     ranges: Ranges,
     steps: int,
     design: Design | None = None,
@@ -121,15 +122,15 @@ def participant_mechanism(
         if given.keys() & {"chunk", "kept"}:
             raise OptionError("low-rank has no chunk and no kept: the design decides")
         raw = None if hide_seconds is None or bins is None else RawGaze(hide_seconds, bins)
-        return ParticipantSeries(design=needed(design, name), raw=raw, **given)
+        return ParticipantSeries(design=required_design(design, name), raw=raw, **given)
     kind = SERIES_MECHANISMS[name]
     if unknown := given.keys() - {field.name for field in fields(kind)}:
         raise OptionError(f"{name} has no option {', '.join(sorted(unknown))}")
     return kind(steps=steps, features=len(ranges), **given)
 
 
-def needed(design: Design | None, mechanism: str) -> Design:
-    """Return the design, or say that there must be one."""
+def required_design(design: Design | None, mechanism: str) -> Design:
+    """Return the design; if there is none, raise an error that says how to make one."""
     if design is None:
         raise OptionError(
             f"{mechanism} needs a public design: --design FILE", hint="make one with `gazeveil features design`"
@@ -137,8 +138,8 @@ def needed(design: Design | None, mechanism: str) -> Design:
     return design
 
 
-class Named(NamedTuple):
-    """Under which declared names a series is released."""
+class DeclaredNames(NamedTuple):
+    """The declared names that a series is released under."""
 
     key: Key
     task: str
@@ -146,15 +147,15 @@ class Named(NamedTuple):
 
 
 def table_of(
-    values: FloatArray, names: Sequence[Named], info: Info, lengths: Sequence[int] | None = None
+    values: FloatArray, names: Sequence[DeclaredNames], info: Info, lengths: Sequence[int] | None = None
 ) -> FeatureTable:
     """Return released series as a table: on a grid of times that begins at 0, every row usable."""
     steps = values.shape[1]
     counts = [steps] * len(names) if lengths is None else lengths
-    nothing_told = [0.0, 1.0, 0.0, 0.0, 1.0]  # no sample, all covered, no errors, no repeats, usable
+    public_quality = [0.0, 1.0, 0.0, 0.0, 1.0]  # no sample, all covered, no errors, no repeats, usable
     frames = []
     for series, named, count in zip(values, names, counts, strict=True):
-        quality = np.tile(nothing_told, (count, 1))
+        quality = np.tile(public_quality, (count, 1))
         frames.append(as_table(*named, np.arange(count) * info.step, series[:count], quality, info).rows)
     return FeatureTable(pl.concat(frames), info)
 
@@ -178,12 +179,12 @@ def group_table(estimate: GroupEstimate, ranges: Ranges, step: float) -> pl.Data
 
 
 def longer_stretches(mechanism: Any) -> dict[str, list[Mapping[str, float]]]:
-    """Return what the same noise guarantees for longer stretches, as plain values; nothing for whole participants."""
+    """Return the ε of the same noise for longer stretches, as plain values; nothing for whole participants."""
     if mechanism.stretch is None:
         return {}
-    found = {"stretches": [{"steps": count, "epsilon": float(price)} for count, price in mechanism.promises()]}
+    found = {"stretches": [{"steps": count, "epsilon": float(price)} for count, price in mechanism.epsilon_by_steps()]}
     if isinstance(mechanism, ParticipantSeries) and mechanism.raw is not None:
-        found["raw_gaze"] = [{"seconds": s, "epsilon": float(price)} for s, price in mechanism.receipt()]
+        found["raw_gaze"] = [{"seconds": s, "epsilon": float(price)} for s, price in mechanism.epsilon_by_seconds()]
     return found  # type: ignore[return-value]
 
 

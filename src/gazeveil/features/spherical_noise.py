@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One noise vector for a whole release: pure ε radial noise where there are few numbers, Gaussian noise where many.
+"""One noise vector for a whole release: pure ε radial noise for few numbers, Gaussian noise for many.
 
 Radial noise has standard deviation √(d + 1)·Δ/ε a coordinate and no δ; Gaussian noise s(ε, δ)·Δ whatever d is.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact
-from gazeveil.features.series import gaussian_scale, promise
+from gazeveil.features.series import dp_guarantee, gaussian_scale
 from gazeveil.noise import NoiseSource, add_gaussian, add_radial, from_lattice, lattice_step, to_lattice
 from gazeveil.privacy.calibration import gaussian_epsilon, pure_epsilon, radial_beats_gaussian, radial_scale
 from gazeveil.privacy.guarantee import Guarantee, ZeroConcentratedDP
@@ -28,8 +28,8 @@ _MARGIN = Fraction(1) + Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True)
-class Spherical:
-    """Noise of the same size in every direction, for vectors that change by at most so much.
+class SphericalNoise:
+    """Noise of the same size in every direction, for vectors whose change is bounded.
 
     Attributes:
         dimension: How many numbers a vector has.
@@ -63,7 +63,7 @@ class Spherical:
 
     def guarantee(self, unit: ProtectedUnit) -> Guarantee:
         """Return the guarantee: pure if the noise is radial."""
-        return promise(self.epsilon, 0 if self.is_radial else self.delta, unit)
+        return dp_guarantee(self.epsilon, 0 if self.is_radial else self.delta, unit)
 
     def concentrated(self, unit: ProtectedUnit) -> ZeroConcentratedDP:
         """Return what Gaussian noise costs in ρ, in which several releases add up best.

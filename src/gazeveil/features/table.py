@@ -316,7 +316,7 @@ def group_picture(table: pl.DataFrame) -> Picture:
     return Picture(png(made))
 
 
-# --- A feature table in one glance: how large each feature is, how far it varies, and how much its range would clip.
+# --- A summary: how large each feature is, how far it varies, and how much its range would clip.
 
 
 def describe(table: FeatureTable, ranges: Ranges) -> pl.DataFrame:

@@ -97,7 +97,7 @@ def _on_usb(sysfs: Path) -> Iterator[FoundTracker]:
 
 
 def _packages() -> Iterator[FoundTracker]:
-    for kind in BRIDGES:
+    for kind in BRIDGES.values():
         if kind.install and kind.is_installed:
             yield _found_tracker(f"software for {kind.title}", "package", kind.name)
 

@@ -36,7 +36,7 @@ from gazeveil.lab.utility.label_agreement import Agreement, agreement
 from gazeveil.lab.utility.releases import correlation
 from gazeveil.lab.utility.streams import veil_error
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import visual_report
 from gazeveil.release.feature_settings import observed_facts
@@ -249,7 +249,7 @@ def veil_section(seed: int = 1) -> visual_report.ReportSection:
     for name, (words, _) in SHOWN.items():
         mechanism = preset(name, space)
         veiled[name] = mechanism.apply(raw, noise)
-        stated = statement(kept_promise(mechanism.guarantee, noise))
+        stated = statement(guarantee_after_noise(mechanism.guarantee, noise))
         error = veil_error(raw, veiled[name])
         rows.append([f"{name}: {words}", f"{error.rmse_px:.0f}", f"{error.centre_rmse_px:.0f}"])
         statements.append(

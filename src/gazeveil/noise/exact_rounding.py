@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.noise.intervals import Interval, Undetermined, cos_sin_turns, erfc_sqrt, exp_minus, pi
-from gazeveil.noise.parameters import believable
+from gazeveil.noise.parameters import checked_sample
 
 UNIFORM_BITS = 63
 WIDTH = 32
@@ -116,7 +116,7 @@ LAPLACE = Laplace()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """The tail of a law at half-integers, ready for `_table_kernels.walk`.
+    """The tail of a law at half-integers, ready for `gazeveil.noise.sampling_kernels.walk`.
 
     Attributes:
         law: Which law.
@@ -143,7 +143,7 @@ class Table:
             known: How many leading bits there are.
             near: Where to look first.
         """
-        number = _Growing(head, known, more)
+        number = _RefinedUniform(head, known, more)
 
         def above(m: int) -> bool:  # whether the magnitude is above m
             return number.is_below(lambda bits: self.law.tail((m + Fraction(1, 2)) / self.scale, bits))
@@ -160,10 +160,10 @@ class Table:
                 low = middle + 1
             else:
                 high = middle
-        return believable(low)
+        return checked_sample(low)
 
 
-class _Growing:
+class _RefinedUniform:
     """A uniform number of which the leading bits are known; the bits in use always stay the leading ones."""
 
     __slots__ = ("bits", "head", "more")
@@ -254,7 +254,7 @@ def settle(heads: Sequence[int], known: int, recipe: Recipe, more: Callable[[], 
             rounded = [None]
         decided = [value for value in rounded if value is not None]
         if len(decided) == len(rounded):
-            return [believable(value) for value in decided]
+            return [checked_sample(value) for value in decided]
         heads = [head << 64 | more() for head in heads]
         known += 64
 

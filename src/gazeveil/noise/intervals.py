@@ -4,7 +4,8 @@
 
 Everything is fixed point: the integer ``n`` at ``bits`` stands for ``n / 2**bits``. Functions round outwards, so the
 result encloses every value that the inputs allow. Used to build tables once and to settle the rare sample that
-double precision leaves undecided; written for certainty, not for speed.
+double precision leaves undecided; written for certainty, not for speed. `gazeveil.privacy.decimal_interval` is another
+arithmetic: it needs floating point, since an ε or δ may have any magnitude, while samples are drawn in absolute steps.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from gazeveil.arrays import IntArray, WordArray
 from gazeveil.errors import OptionError
 from gazeveil.noise import exact_rounding
 from gazeveil.noise.exact_rounding import GAUSSIAN, LAPLACE, MOST_ENTRIES, Law, Table, entries, table
-from gazeveil.noise.parameters import Number, Size, exact, in_steps, lattice, remembered, shape
+from gazeveil.noise.parameters import Number, Size, cached, checked_step, in_steps, positive_fraction, shape
 from gazeveil.noise.source import NoiseSource
 
 LARGEST = 2**62
@@ -35,13 +35,13 @@ def lattice_step(scale: Number) -> float:
 
     Rounding to it adds at most 1/49,000 to the variance of a Gaussian.
     """
-    fraction = exact(scale, "scale")
+    fraction = positive_fraction(scale, "scale")
     if fraction >= 128:
         return 1.0
     exponent = fraction.numerator.bit_length() - fraction.denominator.bit_length()  # floor(log2) or one above
     if Fraction(2) ** exponent > fraction:
         exponent -= 1
-    return float(lattice(Fraction(2) ** (exponent - 6)))
+    return float(checked_step(Fraction(2) ** (exponent - 6)))
 
 
 def gaussian(source: NoiseSource, sigma: Number, size: Size = 1, step: Number = 1) -> IntArray:
@@ -105,7 +105,7 @@ def to_lattice(values: ArrayLike, step: Number = 1) -> IntArray:
     given = np.asarray(values)
     if not _are_doubles(given):  # made doubles, they could grow and exceed the bound that they were clipped to
         raise OptionError("values must be numbers that are exactly doubles", hint="round them toward zero first")
-    steps = np.trunc(given.astype(np.float64) / float(lattice(step)))  # a power of two: exact
+    steps = np.trunc(given.astype(np.float64) / float(checked_step(step)))  # a power of two: exact
     if not np.all(np.abs(steps) <= LARGEST):
         raise OptionError("values must be finite and within 2**62 steps", hint="clip them, or choose a coarser step")
     return steps.astype(np.int64)
@@ -113,13 +113,13 @@ def to_lattice(values: ArrayLike, step: Number = 1) -> IntArray:
 
 def from_lattice(multiples: ArrayLike, step: Number = 1) -> NDArray[np.float64]:
     """Return integer multiples of ``step`` as floats; exact up to 2**53 steps."""
-    return np.asarray(multiples, dtype=np.float64) * float(lattice(step))
+    return np.asarray(multiples, dtype=np.float64) * float(checked_step(step))
 
 
 Sampler = Callable[[NoiseSource, IntArray], None]
 
 
-@remembered
+@cached
 def _sampler(law: Law, scale: Number, step: Number, name: str) -> Sampler:
     steps = in_steps(scale, step, name)
     return _by_table(law, steps) if entries(law, steps) <= MOST_ENTRIES else _by_refining(law, steps)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What samplers accept: positive scales, lattice steps that are powers of two, sane sizes, degrees as distances."""
+"""Checks of samplers' parameters: positive scales, lattice steps that are powers of two, sizes; degrees as lengths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_STEPS = Fraction(1, 1 << 20)
 MOST_STEPS = Fraction(1 << 40)
 
 
-def exact(value: Number, name: str) -> Fraction:
+def positive_fraction(value: Number, name: str) -> Fraction:
     """Return a positive number as the fraction that it is; floats are taken at their exact value.
 
     Raises:
@@ -43,13 +43,13 @@ def exact(value: Number, name: str) -> Fraction:
     return Fraction(int(top), int(bottom))
 
 
-def lattice(step: Number) -> Fraction:
-    """Return the lattice step.
+def checked_step(step: Number) -> Fraction:
+    """Return the lattice step as a fraction.
 
     Raises:
         OptionError: If it is not a power of two that a float can hold.
     """
-    fraction = exact(step, "step")
+    fraction = positive_fraction(step, "step")
     if fraction.numerator.bit_count() != 1 or fraction.denominator.bit_count() != 1:
         raise OptionError(
             f"step must be a power of two, not {step!r}",
@@ -60,8 +60,8 @@ def lattice(step: Number) -> Fraction:
     return fraction
 
 
-def remembered(function: Callable[P, T]) -> Callable[P, T]:
-    """Keep the latest results; what cannot be looked up is passed on, so that the function itself refuses it."""
+def cached(function: Callable[P, T]) -> Callable[P, T]:
+    """Keep the latest results; arguments without a hash go to the function, which then refuses them."""
     cached = lru_cache(maxsize=64, typed=True)(function)
 
     @wraps(function)
@@ -74,14 +74,14 @@ def remembered(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-@remembered
+@cached
 def in_steps(scale: Number, step: Number, name: str) -> Fraction:
     """Return the scale in lattice steps.
 
     Raises:
         OptionError: If scale or step is out of range, or their ratio is.
     """
-    steps = exact(scale, name) / lattice(step)
+    steps = positive_fraction(scale, name) / checked_step(step)
     if not LEAST_STEPS <= steps <= MOST_STEPS:
         raise OptionError(
             f"{name} must be between 2**-20 and 2**40 lattice steps, not {scale!r} at step {step!r}",
@@ -106,8 +106,8 @@ def shape(size: Size) -> tuple[int, ...]:
     return whole
 
 
-def believable(sample: int) -> int:
-    """Let a sample through if it lies within 2**53 steps; at the scales allowed, none in the world's lifetime does not.
+def checked_sample(sample: int) -> int:
+    """Return a sample if it lies within 2**53 steps; at the scales allowed, no other ever comes up.
 
     Raises:
         InternalError: If it is beyond, where sums and floats would no longer be exact.
@@ -117,7 +117,7 @@ def believable(sample: int) -> int:
     return sample
 
 
-# --- How far a visual angle reaches in space; compiled into kernels.
+# --- Compiled into kernels.
 
 
 NOISE_PER_DEGREE = math.pi / 180.0 * (1.0 + 2.0**-10)

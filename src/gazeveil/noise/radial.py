@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise whose density falls with distance, exp(-|z| / scale): in R^d, in the viewing plane (planar Laplace), in space.
 
-Added to a vector whose l2 sensitivity is Δ with scale = Δ / ε, it gives pure ε-differential privacy; added to a gaze
-point with scale = 1 / ε it is the planar Laplace mechanism (`gazeveil.noise.radial`). The ideal continuous sample
-plus the vector is rounded, and rounding is post-processing: the guarantee is that of the continuous mechanism.
-
-With density proportional to exp(-ε |z|), two points at distance r cannot be told apart by more than a factor e^(ε r).
-The ideal sample plus the point is rounded to a lattice, exactly; `gazeveil.noise.radial` does the work.
+Added to a vector whose l2 sensitivity is Δ with scale = Δ / ε, it gives pure ε-differential privacy. Added to a gaze
+point with scale = 1 / ε it is the planar Laplace mechanism: two points at distance r cannot be told apart by more than
+a factor e^(ε r). The ideal continuous sample plus the vector is rounded to a lattice, exactly, and rounding is
+post-processing: the guarantee is that of the continuous mechanism.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from gazeveil.arrays import FloatArray, IntArray, WordArray
 from gazeveil.errors import OptionError
 from gazeveil.noise import exact_rounding
 from gazeveil.noise.lattice import lattice_step
-from gazeveil.noise.parameters import Number, exact, in_steps, lattice, remembered, shape
+from gazeveil.noise.parameters import Number, cached, checked_step, in_steps, positive_fraction, shape
 from gazeveil.noise.source import NoiseSource
 
 FARTHEST = 2**52
@@ -64,7 +62,7 @@ def add_radial(source: NoiseSource, points: ArrayLike, scale: Number, step: Numb
     Raises:
         OptionError: If a point is not finite, or too far out for the lattice.
     """
-    spacing = float(lattice(step))
+    spacing = float(checked_step(step))
     where = np.asarray(points, dtype=np.float64)
     steps = where / spacing
     if not np.array_equal(steps * spacing, where):  # a power of two divides exactly, short of overflow and underflow
@@ -176,7 +174,7 @@ def planar_laplace(
     """
     spacing = _step(epsilon) if step is None else step
     if isinstance(x, float | int) and isinstance(y, float | int):
-        return _live(source, float(x), float(y), epsilon, spacing)
+        return _one_point(source, float(x), float(y), epsilon, spacing)
     noisy = _add(source, (x, y), epsilon, spacing)
     return noisy[..., 0], noisy[..., 1]
 
@@ -206,7 +204,7 @@ def _add(source: NoiseSource, axes: tuple[float | FloatArray, ...], epsilon: Num
     return noisy.reshape(points.shape)
 
 
-def _live(source: NoiseSource, x: float, y: float, epsilon: Number, step: Number) -> tuple[float, float]:
+def _one_point(source: NoiseSource, x: float, y: float, epsilon: Number, step: Number) -> tuple[float, float]:
     from gazeveil.noise.sampling_kernels import UNDECIDED, plane_point  # noqa: PLC0415  (numba loads on use)
 
     scale, spacing = _floats(epsilon, step)
@@ -220,16 +218,16 @@ def _live(source: NoiseSource, x: float, y: float, epsilon: Number, step: Number
     return i * spacing, j * spacing
 
 
-@remembered
+@cached
 def _scale(epsilon: Number) -> Fraction:
-    return 1 / exact(epsilon, "epsilon")
+    return 1 / positive_fraction(epsilon, "epsilon")
 
 
-@remembered
+@cached
 def _step(epsilon: Number) -> float:
     return lattice_step(_scale(epsilon))
 
 
-@remembered
+@cached
 def _floats(epsilon: Number, step: Number) -> tuple[float, float]:
-    return float(in_steps(_scale(epsilon), step, "1 / epsilon")), float(lattice(step))
+    return float(in_steps(_scale(epsilon), step, "1 / epsilon")), float(checked_step(step))

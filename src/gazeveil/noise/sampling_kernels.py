@@ -192,7 +192,7 @@ def plane_point(words: NDArray[np.uint64], scale: float, x: float, y: float) -> 
     return out[0, 0] + np.int64(np.rint(x)), out[0, 1] + np.int64(np.rint(y))
 
 
-# --- The walk through a `tables.Table`: one word in, one lattice sample out.
+# --- The walk through a `gazeveil.noise.exact_rounding.Table`: one word in, one lattice sample out.
 
 
 UNDECIDED_BY_TABLE = np.iinfo(np.int64).min

@@ -46,7 +46,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, Ze
 from gazeveil.privacy.protection import Neighbours, Observer, ProtectedUnit
 
 
-class Event(ABC):
+class MechanismEvent(ABC):
     """This many releases of one mechanism."""
 
     __slots__ = ()
@@ -66,7 +66,7 @@ class Event(ABC):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, order=True)
-class GaussianEvent(Event):
+class GaussianEvent(MechanismEvent):
     """Gaussian noise; the noise multiplier is σ divided by the ℓ2 sensitivity."""
 
     noise_multiplier: Fraction
@@ -88,7 +88,7 @@ class GaussianEvent(Event):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, order=True)
-class LaplaceEvent(Event):
+class LaplaceEvent(MechanismEvent):
     """Laplace noise on one number; the noise multiplier is the scale b divided by the sensitivity.
 
     For a vector, say `PureEvent` with ε = Δ1/b: that several coordinates lose no more than one that moves as far is
@@ -114,7 +114,7 @@ class LaplaceEvent(Event):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, order=True)
-class PureEvent(Event):
+class PureEvent(MechanismEvent):
     """Any mechanism that is ε-private: radial noise, randomised response, a black box."""
 
     epsilon: Fraction
@@ -142,7 +142,7 @@ _GUARD = Fraction(1, 10**12)
 """What floating point may lose of δ; 300 Gaussian releases of multiplier 1 were measured to lose 6·10^-15."""
 
 
-def loss_distribution_epsilon(events: Sequence[Event], delta: Fraction) -> Fraction:
+def loss_distribution_epsilon(events: Sequence[MechanismEvent], delta: Fraction) -> Fraction:
     """Return ε at δ from the pessimistic privacy loss distribution of all events.
 
     Raises:
@@ -162,7 +162,7 @@ def loss_distribution_epsilon(events: Sequence[Event], delta: Fraction) -> Fract
     return Fraction(epsilon)
 
 
-def _with_one_gaussian(events: Sequence[Event]) -> list[Event]:
+def _with_one_gaussian(events: Sequence[MechanismEvent]) -> list[MechanismEvent]:
     """Return the events with all Gaussian ones as the single one that they are together."""
     gaussian = [event for event in events if isinstance(event, GaussianEvent)]
     others = [event for event in events if not isinstance(event, GaussianEvent)]
@@ -172,7 +172,7 @@ def _with_one_gaussian(events: Sequence[Event]) -> list[Event]:
     return others
 
 
-def _losses(library: ModuleType, event: Event) -> Any:
+def _losses(library: ModuleType, event: MechanismEvent) -> Any:
     if isinstance(event, GaussianEvent):
         one = library.from_gaussian_mechanism(float_down(event.noise_multiplier))
     elif isinstance(event, LaplaceEvent):
@@ -229,7 +229,7 @@ def compose(guarantees: Iterable[Guarantee], *, target_delta: Number | None = No
 
 
 def compose_events(
-    events: Iterable[Event],
+    events: Iterable[MechanismEvent],
     *,
     target_delta: Number,
     tight: bool = False,
@@ -328,7 +328,7 @@ def _equal_bounds(count: int, epsilon: Fraction, delta: Fraction, target: Fracti
     return [conversion.repeated_epsilon(epsilon, delta, count, target)]
 
 
-def _gaussian_bound(events: list[Event], delta: Fraction) -> Fraction | None:
+def _gaussian_bound(events: list[MechanismEvent], delta: Fraction) -> Fraction | None:
     """Return the exact ε of Gaussian events: together they are one, with μ² added up."""
     gaussian = [event for event in events if isinstance(event, GaussianEvent)]
     if len(gaussian) < len(events):
@@ -337,7 +337,7 @@ def _gaussian_bound(events: list[Event], delta: Fraction) -> Fraction | None:
     return Fraction(gaussian_epsilon(1, root_up(square), delta))
 
 
-def _basic_bound(events: list[Event]) -> Fraction | None:
+def _basic_bound(events: list[MechanismEvent]) -> Fraction | None:
     total = Fraction(0)
     for event in events:
         epsilon = event.epsilon_alone()
@@ -347,10 +347,10 @@ def _basic_bound(events: list[Event]) -> Fraction | None:
     return total
 
 
-def _merged(events: Iterable[Event]) -> list[Event]:
+def _merged(events: Iterable[MechanismEvent]) -> list[MechanismEvent]:
     """Return events in a fixed order, so that the answer does not depend on theirs."""
     known = list(events)
-    if not known or not all(isinstance(event, Event) for event in known):
+    if not known or not all(isinstance(event, MechanismEvent) for event in known):
         raise OptionError("give at least one event, for instance GaussianEvent(4)")
     return sorted(known, key=repr)
 
@@ -382,7 +382,7 @@ def _weaker(left: Guarantee, right: Guarantee) -> Guarantee:
 SEEDED = "its noise came from a seed, and anyone who knows the seed can remove the noise"
 
 
-def kept_promise(guarantee: Guarantee, noise: object) -> Guarantee:
+def guarantee_after_noise(guarantee: Guarantee, noise: object) -> Guarantee:
     """Return the guarantee that a release with this noise keeps: none, unless the noise is known to be secure."""
     if type(noise) is NoiseSource and noise.is_secure:  # something that wraps one can say what it likes
         return guarantee

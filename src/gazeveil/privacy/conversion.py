@@ -33,7 +33,7 @@ RenyiCurve = Callable[[Interval], Interval]
 """Bounds the Rényi divergence of an order α > 1 between neighbouring releases."""
 
 _DIGITS = 50
-_NO_PROMISE = 10_000
+_NO_GUARANTEE = 10_000
 """Above this ε nothing is guaranteed, and e^ε would leave all proportion; the plain bound will do."""
 
 
@@ -135,7 +135,7 @@ def repeated_epsilon(epsilon: Number, delta: Number, times: int, target_delta: N
             f"{count:,} releases at δ = {in_digits(each)} fail more often than {in_digits(target)}",
             hint="allow a larger target_delta, or give each release a smaller δ",
         )
-    if count * one > _NO_PROMISE:
+    if count * one > _NO_GUARANTEE:
         return count * one
     loss, allowed = Interval.of(one, _DIGITS), Interval.of(spare, _DIGITS)
     # At worst each release is randomised response. If `wrong` of them speak against the secret, the odds are
@@ -167,7 +167,7 @@ def group_delta(epsilon: Number, delta: Number, people: int) -> Fraction:
         return failure
     if bound == 0:
         return min(Fraction(1), count * failure)
-    if count * bound > _NO_PROMISE:
+    if count * bound > _NO_GUARANTEE:
         return Fraction(1)
     loss = Interval.of(bound, _DIGITS)
     if bound < Fraction(1, 10**9):

@@ -3,7 +3,8 @@
 """Numbers between two bounds: every result holds the true value, however it was rounded on the way.
 
 Decimals do the work, because Python's are correctly rounded in any number of digits, exponential and logarithm too.
-A bound that must not be missed is then one end of an interval, and there is no error analysis to get wrong.
+A bound that must not be missed is then one end of an interval, and there is no error analysis to get wrong. These are
+floating point, for an ε or δ of any magnitude; `gazeveil.noise.intervals` is fixed point, for bits of samples.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from gazeveil.exact import Number, as_source, as_text, at_least_zero, in_digits,
 from gazeveil.privacy import conversion
 from gazeveil.privacy.protection import Neighbours, Observer, ProtectedUnit, WindowOfGaze, unit_from_dict
 
-_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 class Ground(NamedTuple):
@@ -207,7 +207,7 @@ class Guarantee(ABC):
         return html_table(str(self), rows.items())
 
     def __str__(self) -> str:
-        numbers = ", ".join(f"{_LETTERS[name]}={in_digits(number)}" for name, number in self.numbers().items())
+        numbers = ", ".join(f"{LETTERS[name]}={in_digits(number)}" for name, number in self.numbers().items())
         return f"{numbers} for {self.ground}"
 
     def __repr__(self) -> str:
@@ -267,7 +267,7 @@ def _how_to_weaken(left: Guarantee, right: Guarantee) -> str:
     for strong, weak in ((left, right), (right, left)):
         if strong.unit.steps_to(weak.unit) is not None:
             which = "first" if strong is left else "second"
-            return f"weaken the {which}, if that is meant: promise.restated(unit={weak.unit!r})"
+            return f"weaken the {which}, if that is meant: guarantee.restated(unit={weak.unit!r})"
     return "keep an account for each unit of protection"
 
 
@@ -584,12 +584,12 @@ def _stream_arguments(given: dict[str, Any]) -> dict[str, Any]:
     return {**given, "window": unit.seconds, **about}
 
 
-def _opening(promise: Guarantee) -> str:
-    change = "replacing" if promise.neighbours is Neighbours.REPLACE_ONE else "adding or removing"
-    by = " by anything else" if promise.neighbours is Neighbours.REPLACE_ONE else ""
-    if isinstance(promise.unit, WindowOfGaze):
+def _opening(guarantee: Guarantee) -> str:
+    change = "replacing" if guarantee.neighbours is Neighbours.REPLACE_ONE else "adding or removing"
+    by = " by anything else" if guarantee.neighbours is Neighbours.REPLACE_ONE else ""
+    if isinstance(guarantee.unit, WindowOfGaze):
         change, by = "changing", ""
-    return f"Whatever anyone knew before but the noise, {change} {promise.unit.in_words()}{by}"
+    return f"Whatever anyone knew before but the noise, {change} {guarantee.unit.in_words()}{by}"
 
 
 def _odds(epsilon: Fraction) -> str:

@@ -26,7 +26,7 @@ from gazeveil.errors import InputError, OptionError, PrivacyError
 from gazeveil.exact import Number, whole_number
 from gazeveil.features.design import COSINES, Design
 from gazeveil.features.design_learning import learn_from
-from gazeveil.features.external_tables import ForeignFeatures, digest_of, is_foreign
+from gazeveil.features.external_tables import ExternalFeatures, digest_of, is_external
 from gazeveil.features.extraction import STEP_S, WINDOW_S, of_corpus
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable, Info, read_info
@@ -43,13 +43,13 @@ def is_table(source: Data) -> bool:
     return isinstance(source, FeatureTable) or (isinstance(source, Path | str) and not Path(source).is_dir())
 
 
-def declares(study: Study, source: Data) -> ForeignFeatures | None:
+def declares(study: Study, source: Data) -> ExternalFeatures | None:
     """Return what the study declares about a table from elsewhere; None if the source is of another kind.
 
     Raises:
         OptionError: If it is such a table and the study declares nothing about it, or was learnt from it.
     """
-    if not is_foreign(source):
+    if not is_external(source):
         return None
     if study.features is None:
         raise OptionError(
@@ -69,7 +69,7 @@ def declares(study: Study, source: Data) -> ForeignFeatures | None:
 
 def observed_facts(source: Data, *, number: Number | None = None, secret: bool = False) -> Study:
     """Read the facts off a corpus or a table: quick, and not protected. See `Study.observed_in`."""
-    if is_foreign(source):
+    if is_external(source):
         raise OptionError(
             "this is a table of features from elsewhere: declare in a study what it holds",
             hint="write study.toml with who takes part and [features], and give --study study.toml",
@@ -153,7 +153,7 @@ def _fixation_radius(radius: float | str | None, *, degrees: bool) -> float | No
     return float(as_written(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
 
 
-def settings_for(study: Study, source: Data, **options: Any) -> Settings | ForeignFeatures:
+def settings_for(study: Study, source: Data, **options: Any) -> Settings | ExternalFeatures:
     """Return how the features of a source are made: as a table's label says, or by options (see `settings_of`).
 
     Raises:
@@ -197,13 +197,13 @@ def stimuli_of(study: Study, task: str | None) -> tuple[Stimulus, ...]:
     return found
 
 
-def declared_steps(settings: Settings | ForeignFeatures, stimuli: Sequence[Stimulus]) -> int:
+def declared_steps(settings: Settings | ExternalFeatures, stimuli: Sequence[Stimulus]) -> int:
     """Return the public length of series in steps, from how long the stimuli were shown; the longest decides.
 
     Raises:
         OptionError: If that is not declared.
     """
-    if isinstance(settings, ForeignFeatures):
+    if isinstance(settings, ExternalFeatures):
         return settings.rows
     if any(stimulus.seconds is None for stimulus in stimuli):
         raise OptionError(

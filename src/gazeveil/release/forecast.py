@@ -5,8 +5,8 @@
 A single heatmap's quality depends on public facts through one number: how many participants would see as much noise per
 participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means
 and 5 % and 95 % quantiles over scenes, sets of scenes weighing alike. Of whole studies and movies the theory says how
-much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.carried`), as one number from public facts;
-the curves say what that came to, and another curve what it came to where pictures are known.
+much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.expected_correlation`), as one number from
+public facts; the curves say what that came to, and another curve what it came to where pictures are known.
 `gazeveil lab experiment forecast`
 measures them again.
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Engine, LastingEngine
+from gazeveil.aggregate.engine import DurationEngine, Engine
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, a_few, html_table
 from gazeveil.engines import engine_at
@@ -34,7 +34,7 @@ from gazeveil.exact import Number
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
@@ -127,7 +127,7 @@ def check_stated(what: str, needed: tuple[str, ...], stated: tuple[str, ...]) ->
 
 def engine_for(study: Study, engine: Engine) -> Engine:
     """Return the engine that weighs a study's rows as declared: by durations where its lists state them."""
-    return LastingEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine
+    return DurationEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine
 
 
 # --- The one path of every release: declare, plan, charge, touch data, noise, decode.
@@ -312,7 +312,7 @@ def new_id() -> str:
 
 
 Prepare = Callable[..., Measurement]
-PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
+PRODUCTS: Registry[Prepare] = Registry("product", "gazeveil.release.products")
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
 
 
@@ -445,7 +445,7 @@ class Plan:
         measurement.accepts(corpus)
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        recipe, guarantee = measurement.recipe(), kept_promise(self.guarantee, source)
+        recipe, guarantee = measurement.recipe(), guarantee_after_noise(self.guarantee, source)
         receipt = None
         if ledger is not None:
             paid_by = account or self.study.budget.account

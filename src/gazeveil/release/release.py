@@ -326,7 +326,7 @@ class Release:
     @property
     def total(self) -> Guarantee | None:
         """What this and all earlier releases from the same account guarantee together; None where no account says."""
-        return None if self.receipt is None else self.receipt.account.promise
+        return None if self.receipt is None else self.receipt.account.guarantee
 
     def statement(self) -> Statement:
         """Return what a participant should read."""

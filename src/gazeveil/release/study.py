@@ -23,7 +23,7 @@ from urllib.parse import quote
 from gazeveil.display import a_few, brief, html_table
 from gazeveil.errors import FileFormatError, GeometryError, InputError, OptionError, why
 from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
-from gazeveil.features.external_tables import ForeignFeatures
+from gazeveil.features.external_tables import ExternalFeatures
 from gazeveil.files import is_device
 from gazeveil.gaze.conventions import assumption
 from gazeveil.gaze.corpus import STATED, Corpus, stated_in
@@ -255,7 +255,7 @@ class Study:
     delta: Fraction = DELTA
     budget: Budget = Budget()
     custody: Custody = Custody()
-    features: ForeignFeatures | None = None
+    features: ExternalFeatures | None = None
     observed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:

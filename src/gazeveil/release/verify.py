@@ -26,7 +26,7 @@ from gazeveil.privacy.guarantee import Guarantee, guarantee_from_dict
 from gazeveil.privacy.ledger import Charged, Ledger
 from gazeveil.privacy.ledger.anchor import check_anchor
 from gazeveil.privacy.ledger.events import digest_of, digest_of_text, from_text
-from gazeveil.privacy.ledger.store import Line
+from gazeveil.privacy.ledger.store import StoredEvent
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release import record as signing
 from gazeveil.release.documents import parts_in
@@ -191,7 +191,7 @@ def _look_up(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str
         found.check("anchor", True, "", "the ledger goes on from it")
 
 
-def _compare(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
+def _compare(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str, line: StoredEvent | None) -> None:
     """Compare a receipt with the event that has its digest."""
     if line is None or digest_of_text(line.text) != line.digest:
         found.check("charge", False, "the ledger does not hold this charge")

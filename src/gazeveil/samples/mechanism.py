@@ -43,7 +43,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, InternalError, OptionError, StateError, VeilShut
 from gazeveil.exact import Number, as_text
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.registry import Registry
@@ -394,7 +394,7 @@ class Veil(ABC):
     def guarantee(self) -> Guarantee:
         """The guarantee to every window with a release after the latest change; none if the noise is not secure."""
         promise = self.promise.guarantee
-        return kept_promise(promise, self.noise) if self.mechanism.draws_noise else promise
+        return guarantee_after_noise(promise, self.noise) if self.mechanism.draws_noise else promise
 
     @property
     def can_change(self) -> bool:
@@ -552,7 +552,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-MECHANISMS: Registry[type[SampleMechanism]] = Registry("mechanism", package="gazeveil.samples.mechanisms")
+MECHANISMS: Registry[type[SampleMechanism]] = Registry("mechanism", "gazeveil.samples.mechanisms")
 """Mechanisms for streams by name; each is made as ``MECHANISMS[name](space, …)``."""
 
 

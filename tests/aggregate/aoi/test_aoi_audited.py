@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-import gazeveil.aggregate.audited  # noqa: F401  (enters the subjects)
 from gazeveil.privacy.audit import SUBJECTS, audit
 from gazeveil.privacy.guarantee import PureDP
 

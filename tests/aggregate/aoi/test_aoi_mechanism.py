@@ -52,7 +52,7 @@ from tests.releasing import planned, released
 
 PLANE = screen(1200, 800, 480, 320, 600)
 AREAS = AreasOfInterest((Rectangle("left", 0, 0, 400, 800), Rectangle("middle", 400, 0, 800, 800)), PLANE)
-ALL: tuple[Statistic, ...] = tuple(make() for make in STATISTICS)
+ALL: tuple[Statistic, ...] = tuple(make() for make in STATISTICS.values())
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ AREAS = AreasOfInterest(
     PLANE,
 )
 AT = {"l": (200.0, 400.0), "m": (600.0, 400.0), "r": (1000.0, 400.0), "e": (1190.0, 790.0)}
-ALL: tuple[Statistic, ...] = tuple(make() for make in STATISTICS)
+ALL: tuple[Statistic, ...] = tuple(make() for make in STATISTICS.values())
 
 
 def rows(path: str, seconds: float = 0.5, rate: float = 50, trial: str = "1", stimulus: str = "page") -> dict[str, Any]:

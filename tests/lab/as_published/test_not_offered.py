@@ -31,7 +31,7 @@ ENTERED = [
 @pytest.mark.parametrize(("registry", "names"), ENTERED, ids=lambda each: getattr(each, "kind", ""))
 def test_what_the_lab_enters_is_found_and_not_listed(registry, names):
     assert set(registry.names(unlisted=True)) - set(registry.names()) == names
-    assert all(registry[name] not in list(registry) for name in names)
+    assert all(registry[name] not in list(registry.values()) for name in names)
     assert all(name in registry for name in names)
 
 

@@ -220,7 +220,7 @@ def test_every_attack_is_described() -> None:
 
 def test_looking_attacks_up_and_making_them_needs_no_extra() -> None:
     code = (
-        "import sys; from gazeveil.lab.attacks import ATTACKS; [kind() for kind in ATTACKS]; "
+        "import sys; from gazeveil.lab.attacks import ATTACKS; [kind() for kind in ATTACKS.values()]; "
         "print(sorted({name.split('.')[0] for name in sys.modules} & {'torch', 'skimage', 'pywt', 'sklearn', 'numba'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

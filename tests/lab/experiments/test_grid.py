@@ -85,7 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.environ["CALLS"] = str(folder / "calls")
     yield folder
     for name in ("own-counted", "own-broken"):
-        METRICS._entries.pop(name, None)
+        METRICS._table.pop(name, None)
     sys.modules.pop("gazeveil_own_own", None)
     if before is None:
         del os.environ["CALLS"]
@@ -337,11 +337,11 @@ def test_the_leaderboards_in_the_docs_are_those_of_the_packaged_grid() -> None:
 
 def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers_and_no_others() -> None:
     for use in USES.names():
-        roles = {family.role for family in FAMILIES if use in family.uses}
+        roles = {family.role for family in FAMILIES.values() if use in family.uses}
         assert roles == {"attack", "utility"}, use
-        for source in USES[use].sources:
+        for source in USES[use].sources.values():
             assert callable(source.load)
-    for family in FAMILIES:
+    for family in FAMILIES.values():
         for name in family.names():
             found = family.find(name, {})
             assert found is not None, name

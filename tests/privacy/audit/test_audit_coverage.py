@@ -12,13 +12,10 @@ from gazeveil.aggregate.aoi.statistics import STATISTICS
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.errors import GazeveilError
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.privacy.audit import SUBJECTS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Room3D, Screen, Space, Sphere
-
-find_subjects()
 
 PRODUCT_SUBJECTS = {
     "aoi": ("aoi-together", "aoi-comparison"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gazeveil.privacy.audit import FAMILIES
 from gazeveil.privacy.audit.auditor import Goal, candidates, choose
-from gazeveil.privacy.audit.events import Bits, Coordinate, Event, FinestDigit, Outputs, Sample, fit_logistic
+from gazeveil.privacy.audit.events import Bits, Coordinate, FinestDigit, OutputEvent, Outputs, Sample, fit_logistic
 
 ROWS = 4000
 
@@ -137,7 +137,7 @@ def test_a_family_copes_with_whatever_comes_out(name: str, width: int) -> None:
             again = pickle.loads(pickle.dumps(score))
             assert np.array_equal(again(first), score(first), equal_nan=True)
             assert score.words
-            assert 0 <= Event(score, 0.5, above=True).count(first) <= 300
+            assert 0 <= OutputEvent(score, 0.5, above=True).count(first) <= 300
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -167,9 +167,9 @@ def test_bits_are_those_of_the_representation() -> None:
 
 def test_an_event_is_counted_at_its_threshold_too() -> None:
     outputs = np.array([[1.0], [2.0], [3.0], [np.nan]])
-    assert Event(Coordinate(0), 2.0, above=True).count(outputs) == 2
-    assert Event(Coordinate(0), 2.0, above=False).count(outputs) == 2
-    assert Event(Coordinate(0), 2.0, above=True).words == "number 1 of the output is at least 2"
+    assert OutputEvent(Coordinate(0), 2.0, above=True).count(outputs) == 2
+    assert OutputEvent(Coordinate(0), 2.0, above=False).count(outputs) == 2
+    assert OutputEvent(Coordinate(0), 2.0, above=True).words == "number 1 of the output is at least 2"
 
 
 def test_logistic_regression_finds_the_log_odds() -> None:

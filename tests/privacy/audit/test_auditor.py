@@ -175,7 +175,7 @@ def test_the_chance_of_error_is_shared_out_over_every_bound() -> None:
 
 def test_where_nothing_is_promised_nothing_is_violated() -> None:
     result = audit(laplace(0.5, Unproven("for comparison")), trials=5_000, seed=11)
-    assert result.verdict is Verdict.NO_PROMISE
+    assert result.verdict is Verdict.NO_GUARANTEE
     assert result.claimed_epsilon is None
     assert result.delta_lower_bound is None
     assert result.epsilon_lower_bound > 1.5

@@ -22,17 +22,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gazeveil.lab.audited  # noqa: F401  (enters the subjects of the lab)
 from benchmarks import audits
 from gazeveil.arrays import IntArray, WordArray
 from gazeveil.gateway.hub.budget import GroupLeases
-from gazeveil.lab.commands.audit import find_subjects
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil
 from gazeveil.samples.mechanisms.held_ticks import NEVER, HeldTicks
 from gazeveil.samples.window_budget import Rule, books_for
-
-find_subjects()
 
 _SUMS = "gazeveil.aggregate.strategy:NoisySum.measure"
 _LIU = "gazeveil.aggregate.liu.noisy_maps:NoisyMap.measure"

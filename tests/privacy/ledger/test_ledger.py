@@ -127,11 +127,11 @@ def test_an_id_belongs_to_one_account(ledger: Ledger) -> None:
 def test_an_unproven_release_is_recorded_only_on_request_and_voids_the_promise(ledger: Ledger) -> None:
     ledger.grant("study", PureDP(3))
     ledger.charge("study", PureDP(1))
-    assert ledger.account("study").promise == PureDP(1)
+    assert ledger.account("study").guarantee == PureDP(1)
     account = ledger.record_unproven("study", Unproven("as published"), note="for the figure")
-    assert account.promise == Unproven("as published")
+    assert account.guarantee == Unproven("as published")
     assert account.spent == {"epsilon": 1}
-    assert ledger.charge("study", PureDP(2)).account.promise == Unproven("as published")
+    assert ledger.charge("study", PureDP(2)).account.guarantee == Unproven("as published")
     with pytest.raises(OptionError):
         ledger.record_unproven("study", PureDP(1))  # type: ignore[arg-type]
     assert ledger.record_unproven("new", Unproven("no budget yet")).budget is None

@@ -15,7 +15,7 @@ import pytest
 from gazeveil.errors import LedgerError, LedgerRolledBack, OptionError
 from gazeveil.privacy.guarantee import PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger, Restored, check_anchor
-from gazeveil.privacy.ledger.anchor import AnchorFile, Known, state_folder
+from gazeveil.privacy.ledger.anchor import AnchorFile, KnownEvent, state_folder
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +175,7 @@ def test_a_new_ledger_is_anchored_from_its_first_event_without_ado(tmp_path: Pat
         ledger.grant("study", PureDP(1))
         (first,) = (line.digest for line in ledger.lines())
     assert told == []
-    assert AnchorFile(first).everything() == [Known(1, 1, first)] * 2
+    assert AnchorFile(first).everything() == [KnownEvent(1, 1, first)] * 2
     assert [file.name for file in state.iterdir()] == [first]
 
 
@@ -236,7 +236,7 @@ def test_a_charge_whose_anchor_failed_is_paid_once_when_it_is_asked_again(
         receipt = ledger.charge("study", PureDP("0.5"), charge_id="map")
         assert receipt.repeated
         assert receipt.account.remaining == {"epsilon": 0}
-        assert AnchorFile(receipt.ledger).known([1]) == [Known(1, receipt.account.number, receipt.account.head)]
+        assert AnchorFile(receipt.ledger).known([1]) == [KnownEvent(1, receipt.account.number, receipt.account.head)]
 
 
 def _no_room(*_: object) -> None:
@@ -311,8 +311,8 @@ def test_a_restore_records_what_was_lost_and_voids_the_promise_of_who_lost_it(
         (event,) = [event for event in ledger.history() if isinstance(event, Restored)]
         assert (event.dataset, event.note) == ("study", "the disk failed")
         assert event.lost == {"number": 3, "digest": lost}
-        assert isinstance(ledger.account("study").promise, Unproven)
-        assert ledger.account("other").promise == PureDP(0)
+        assert isinstance(ledger.account("study").guarantee, Unproven)
+        assert ledger.account("other").guarantee == PureDP(0)
         ledger.charge("study", PureDP("0.5"))
         found = ledger.verify()
         assert found.faults == ()
@@ -330,7 +330,7 @@ def test_accounts_that_are_gone_altogether_are_recorded_too(path: Path, copied: 
         ledger.restore("the disk failed")
         (event,) = [event for event in ledger.history() if isinstance(event, Restored)]
         assert (event.dataset, event.lost, event.gone) == ("study", {}, {"3": {"number": 1, "digest": head}})
-        assert ledger.account("study").promise == PureDP(1)
+        assert ledger.account("study").guarantee == PureDP(1)
         ledger.grant("third", PureDP(1))
         assert ledger.verify().sound
 
@@ -362,7 +362,7 @@ def test_a_closed_account_can_be_restored(path: Path) -> None:
     shutil.copy(path, kept)
     with Ledger.open(path) as ledger:
         anchor = AnchorFile(ledger.charge("other", PureDP(1)).ledger)
-    anchor.remember([Known(1, 9, "f" * 64)])
+    anchor.remember([KnownEvent(1, 9, "f" * 64)])
     with Ledger.open(path) as ledger:
         ledger.restore("odd, but so it is")
         assert ledger.account("study").totals.closed

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.privacy.guarantee import GazeStreamDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Clock, Leased, Ledger
-from gazeveil.privacy.ledger.account import when_back
+from gazeveil.privacy.ledger.account import restoration_time
 from gazeveil.privacy.ledger.events import from_text, to_text
 from gazeveil.privacy.ledger.spending import GRID_S, SLACK_S, Rolling, Totals
 from tests.privacy.ledger.hours import DAY_S, LATEST_BACK, NOON, Machine, day
@@ -83,12 +83,12 @@ def test_summer_time_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_an_account_says_what_comes_back_and_when(machine: Machine) -> None:
-    assert when_back(machine.allow(60)) == ""
+    assert restoration_time(machine.allow(60)) == ""
     account = machine.pay(12).account
-    seconds, epsilon = account.next_back or (0, 0)
+    seconds, epsilon = account.next_restoration or (0, 0)
     assert epsilon == 12
     assert DAY_S < seconds <= LATEST_BACK + 10
-    assert when_back(account, NOON) == "ε=12 at 2026-03-02 12:15 UTC"
+    assert restoration_time(account, NOON) == "ε=12 at 2026-03-02 12:15 UTC"
     assert account.to_dict()["next_back"] == {"in_s": seconds, "epsilon": "12"}
     with pytest.raises(BudgetExceeded, match="comes back ε=12 at "):
         machine.pay(60)
@@ -349,11 +349,11 @@ def test_less_may_be_asked_for_than_is_allowed(machine: Machine) -> None:
 def test_what_an_account_keeps_to_is_its_budget_and_what_is_affordable_is_said(machine: Machine) -> None:
     machine.allow(60)
     account = machine.pay(50).account
-    assert account.promise == day(60)
+    assert account.guarantee == day(60)
     assert account.affords(day(10))
     assert not account.affords(day(11))
     machine.book.record_unproven("gateway", Unproven("off"), person="anna")
-    assert isinstance(machine.book.account("gateway", "anna").promise, Unproven)
+    assert isinstance(machine.book.account("gateway", "anna").guarantee, Unproven)
     assert machine.book.verify().sound
 
 

@@ -43,7 +43,7 @@ def test_many_charges_are_one_transaction(ledger: Ledger) -> None:
     assert isinstance(ledger.store, SqliteStore)
     said: list[str] = []
     ledger.store._connected().set_trace_callback(said.append)
-    with ledger.together():
+    with ledger.transaction():
         for name in ("one", "two", "one"):
             ledger.charge(name, PureDP(1))
             assert ledger.account(name).spent["epsilon"] >= 1  # who looks within sees it
@@ -53,7 +53,7 @@ def test_many_charges_are_one_transaction(ledger: Ledger) -> None:
 
 
 def test_what_is_refused_is_taken_back_alone(ledger: Ledger) -> None:
-    with ledger.together():
+    with ledger.transaction():
         ledger.charge("one", PureDP(2), charge_id="a")
         with pytest.raises(BudgetExceeded):
             ledger.charge("one", PureDP(2), charge_id="b")
@@ -67,7 +67,7 @@ def test_what_is_refused_is_taken_back_alone(ledger: Ledger) -> None:
 def test_an_error_at_the_end_takes_everything_back_and_the_anchor_names_nothing_of_it(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger.open(path, create=True) as ledger:
-        with pytest.raises(PowerFails), ledger.together():  # the very first events of a ledger
+        with pytest.raises(PowerFails), ledger.transaction():  # the very first events of a ledger
             fails_after(
                 lambda: ledger.grant("one", PureDP(3)),
                 lambda: ledger.charge("one", PureDP(1)),
@@ -76,7 +76,7 @@ def test_an_error_at_the_end_takes_everything_back_and_the_anchor_names_nothing_
         assert ledger.accounts() == []
         ledger.grant("one", PureDP(3))
         ledger.charge("one", PureDP(1))
-        with pytest.raises(PowerFails), ledger.together():
+        with pytest.raises(PowerFails), ledger.transaction():
             fails_after(lambda: ledger.charge("one", PureDP(1)))
         ledger.charge("one", PureDP(1))
     with Ledger.open(path) as ledger:
@@ -86,7 +86,7 @@ def test_an_error_at_the_end_takes_everything_back_and_the_anchor_names_nothing_
 
 
 def test_what_was_put_together_is_remembered_away_from_the_ledger(ledger: Ledger) -> None:
-    with ledger.together():
+    with ledger.transaction():
         ledger.charge("one", PureDP(1))
         ledger.charge("two", PureDP(1))
         assert ledger._watch._file is not None
@@ -96,7 +96,7 @@ def test_what_was_put_together_is_remembered_away_from_the_ledger(ledger: Ledger
 
 def test_another_thread_waits_and_is_not_drawn_in(ledger: Ledger) -> None:
     other = threading.Thread(target=lambda: ledger.charge("two", PureDP(1)))
-    with pytest.raises(PowerFails), ledger.together():
+    with pytest.raises(PowerFails), ledger.transaction():
         fails_after(other.start, lambda: ledger.charge("one", PureDP(1)))
     other.join(30)
     assert spent(ledger) == [0, 1]
@@ -106,7 +106,7 @@ def test_another_thread_waits_and_is_not_drawn_in(ledger: Ledger) -> None:
 def test_the_disk_is_asked_again_if_it_took_everything_back(ledger: Ledger) -> None:
     assert isinstance(ledger.store, SqliteStore)
     rollback = partial(ledger.store._connected().execute, "ROLLBACK")  # as SQLite does by itself when a disk is full
-    with pytest.raises(LedgerError, match="took back"), ledger.together():
+    with pytest.raises(LedgerError, match="took back"), ledger.transaction():
         fails_after(lambda: ledger.charge("one", PureDP(1)), rollback, lambda: ledger.charge("two", PureDP(1)))
     assert spent(ledger) == [0, 0]
     ledger.charge("one", PureDP(1))

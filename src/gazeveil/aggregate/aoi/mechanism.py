@@ -121,9 +121,9 @@ class AoiPlan(NoisySum):
 
     def cautions(self) -> tuple[str, ...]:
         """Return what someone should know before spending."""
-        told = []
+        found = []
         if self.observers == 1:
-            told.append("there is one participant: what is released is that participant's gaze and noise")
+            found.append("there is one participant: what is released is that participant's gaze and noise")
         hidden = sorted(
             {
                 question.statistic.name
@@ -132,11 +132,11 @@ class AoiPlan(NoisySum):
             }
         )
         if hidden:
-            told.append(
+            found.append(
                 f"the noise hides all there is to see in: {', '.join(hidden)} "
                 "(more participants, a larger ε, fewer statistics or smaller caps would help)"
             )
-        return tuple(told)
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is spent, the noise and the areas as plain values."""
@@ -158,7 +158,7 @@ class AoiPlan(NoisySum):
         return np.zeros(sum(question.bounds.cells for question in self.questions), dtype=np.int64)
 
 
-# --- Private statistics of areas of interest: one budget, any number of statistics and stimuli, error bars included.
+# --- The parameters of a release.
 
 
 _DWELL = DwellShare()

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which noise each statistic gets under a shared budget, and intervals around noisy means from public numbers alone.
 
-Two ways. Pure: ε is divided, and each statistic gets Laplace or radial noise, whichever is smaller. Gaussian: every
-statistic gets Gaussian noise, and together they spend one Gaussian mechanism (zCDP adds up: Σ Δ²/σ² is the same as for
-one of them alone). Few numbers are better off with the first, many with the second; where there is a δ, the way with
-the smaller noise is taken. All choices depend on public numbers alone.
+There are two kinds of noise. Pure: ε is divided, and each statistic gets Laplace or radial noise, whichever is smaller.
+Gaussian: every statistic gets Gaussian noise, and together they spend one Gaussian mechanism (zCDP adds up: Σ Δ²/σ² is
+the same as for one of them alone). The first suits few numbers, the second many; where there is a δ, the kind with the
+smaller noise is taken. All choices depend on public numbers alone.
 
-Two kinds. One is about the participants in the study: only the noise lies between them and the release. The other is
-about everyone they were drawn from: it also allows for which participants happened to come, and needs no variance,
-because a mean of numbers from 0 to 1 is spread no further than coins are. Both cover with at least the stated
-confidence, for every number of participants and every distribution. Proofs: docs/proofs/aoi-statistics.md.
+There are two kinds of intervals. One is about the participants in the study: only the noise lies between them and the
+release. The other is about everyone they were drawn from: it also allows for which participants happened to come, and
+needs no variance, because a mean of numbers from 0 to 1 is spread no further than coins are. Both cover with at least
+the stated confidence, for every number of participants and every distribution. Proofs: docs/proofs/aoi-statistics.md.
 
 Means are shares of the largest value, from 0 to 1.
 """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statistics of areas of interest: one observer's rows as visits to areas, then as integers of bounded size.
 
-Whatever one participant's rows look like, these functions return something: an error that one participant's gaze can
-cause would tell the world about that participant. So times are whole microseconds, and a recording that a detector
+These functions return something whatever one participant's rows look like: an error that one participant's gaze can
+cause would reveal something about that participant. So times are whole microseconds, and a recording that a detector
 refuses has no fixations.
 
 A statistic turns the viewings of one observer into integers that are never negative, in units of 1/`UNIT`, rounded
@@ -33,11 +33,11 @@ from gazeveil.gaze.recording import Key, Recording
 from gazeveil.geometry import Geometry
 from gazeveil.options import setting
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 MICROSECONDS = 1_000_000
 _LONGEST = 1 << 50
-"""Microseconds; beyond it, 35 years, a time is as good as never."""
+"""Microseconds: 35 years. Later counts as never."""
 
 _NO_EVENTS = schema.no_events()
 _REFUSALS = (GazeveilError, ArithmeticError, LookupError, MemoryError, ValueError)
@@ -142,7 +142,7 @@ def _microseconds(seconds: NDArray[np.float64]) -> IntArray:
     return np.asarray(np.clip(scaled, 0.0, _LONGEST), dtype=np.int64)
 
 
-# --- What can be asked about areas of interest, and how far one observer can move each answer.
+# --- The statistics, and how far one observer can move each.
 
 
 UNIT = 1 << 20
@@ -218,10 +218,6 @@ class Statistic(Protocol):
         ...
 
 
-STATISTICS: Registry[Callable[..., Statistic]] = Registry("AOI statistic")
-"""Statistics by name: ``STATISTICS["dwell"]()``."""
-
-
 class _Described:
     """What all statistics share."""
 
@@ -244,7 +240,6 @@ class _OfAreas(_Described):
         return [(area,) for area in areas]
 
 
-@STATISTICS.register("dwell")
 @dataclass(frozen=True, slots=True)
 class DwellShare(_OfAreas):
     """The share of the tracked time that an observer's gaze was in each area; the rest was elsewhere.
@@ -271,7 +266,6 @@ class DwellShare(_OfAreas):
         return 0.0, 1.0
 
 
-@STATISTICS.register("fixations")
 @dataclass(frozen=True, slots=True)
 class FixationCount(_OfAreas):
     """How many fixations an observer makes on each area in a viewing: the first ``most`` count.
@@ -341,7 +335,6 @@ class _Within(_OfAreas):
         return left
 
 
-@STATISTICS.register("first-fixation")
 @dataclass(frozen=True, slots=True)
 class TimeToFirstFixation(_Within):
     """Seconds from the first sample to the first fixation on each area; never counts as ``within``.
@@ -363,7 +356,6 @@ class TimeToFirstFixation(_Within):
         return self.within, 0.0
 
 
-@STATISTICS.register("reached")
 @dataclass(frozen=True, slots=True)
 class Reached(_Within):
     """The share of viewings in which each area was fixated within a time.
@@ -405,7 +397,6 @@ class _OfOrder(_Described):
         return found
 
 
-@STATISTICS.register("transitions")
 @dataclass(frozen=True, slots=True)
 class Transitions(_OfOrder):
     """The share of an observer's transitions that go from each area to each other one."""
@@ -430,7 +421,6 @@ class Transitions(_OfOrder):
         return 0.0, 1.0
 
 
-@STATISTICS.register("visit-order")
 @dataclass(frozen=True, slots=True)
 class VisitOrder(_OfOrder):
     """The share of observers who visit areas in each order, one after the other; the first ``most`` orders count.
@@ -467,6 +457,20 @@ class VisitOrder(_OfOrder):
     def span(self) -> tuple[float, float]:
         """From nobody to everyone."""
         return 0.0, 1.0
+
+
+STATISTICS: Names[Callable[..., Statistic]] = Names(
+    "AOI statistic",
+    {
+        "dwell": DwellShare,
+        "first-fixation": TimeToFirstFixation,
+        "fixations": FixationCount,
+        "reached": Reached,
+        "transitions": Transitions,
+        "visit-order": VisitOrder,
+    },
+)
+"""Statistics by name: ``STATISTICS["dwell"]()``."""
 
 
 def _shares(parts: Sequence[int], whole: int) -> IntArray:

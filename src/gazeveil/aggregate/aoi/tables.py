@@ -111,7 +111,7 @@ def expected_shares(areas: AreasOfInterest, screen: Geometry, saliency: Saliency
     return inside @ mean_of(pictured_models(plane, saliency)), inside @ mean_of(plain_models(plane))
 
 
-# --- Releases as tables: one row a number, with its error bars, in the units that participants read.
+# --- The tables.
 
 
 ARROW = " → "

@@ -11,7 +11,7 @@ for every m from all n·r counts. But L_j(m) = S - K·m, where S and K are the s
 and both change only where m passes a count. So one pass over the sorted counts gives Σ_j L_j(m)² for all m, in exact
 integers.
 
-Picking the best cap from raw maps is a release that nobody accounts for (L7): `optimal_cap` is `Unproven`. `PrivateCap`
+Picking the best cap from raw maps is a release that nothing pays for (L7): `optimal_cap` is `Unproven`. `PrivateCap`
 pays for its choice. Proof: docs/proofs/liu-mechanisms.md.
 """
 
@@ -229,7 +229,7 @@ def powers_up_to(most: int) -> tuple[int, ...]:
     return (*powers, most)
 
 
-# --- Liu's gaze maps as a study releases them: parameters alone. How many take part, on which screen, the study says.
+# --- The parameters of a release; the study states participants and screen.
 
 
 CAP_SHARE = Fraction(1, 10)

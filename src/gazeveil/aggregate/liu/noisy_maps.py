@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze maps of Liu 2019 with noise: counts per observer, Gaussian and Laplace mechanisms corrected and as published.
+"""Gaze maps of Liu 2019 with noise, corrected: counts per observer, Gaussian and Laplace mechanisms.
 
 The paper names three examples: good is ε = 1, okay is ε = 3, both with δ = n^(-3/2); poor is a δ of the order of 1/n.
 Here a guarantee has the best level that it implies; whatever implies neither is poor. Rules:
@@ -8,15 +8,16 @@ Here a guarantee has the best level that it implies; whatever implies neither is
 - refused: δ ≥ 1/n. A mechanism that publishes one whole participant picked at random would satisfy it.
 - warned about: every other poor guarantee, ε above 10, and a δ above 1/100,000 however few participants there are (L9).
 
-This is raw data. What is computed from it is private only after a mechanism has seen it.
+`ObserverMaps` and the kernels are raw data: what is computed from them is private only after a mechanism has added its
+noise.
 
 The sum of all observers' maps is in whole counts, so noise is added there, on a lattice and exactly; the mean map is
 that divided by n. One observer adds 0 to ``cap`` to each of ``cells`` cells, and at most ``samples`` in all where that
 is enforced. Sensitivities and proofs: docs/proofs/liu-mechanisms.md.
 
-Each is a frozen value, made for a public number of observers: it says its guarantee before it sees data, and takes no
-parameter from the data. It owns the kernel that keeps the bounds its noise is made for; nobody else can hand in a sum.
-Releases go through a study's plan (`gazeveil.aggregate.liu.mechanism`).
+Each mechanism is a frozen value, made for a public number of observers: it states its guarantee before it sees data,
+and takes no parameter from the data. It owns the kernel that keeps the bounds its noise is made for; nobody can hand in
+a sum of their own. Releases go through a study's plan (`gazeveil.aggregate.liu.mechanism`).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice,
 from gazeveil.noise.lattice import LARGEST
 from gazeveil.privacy.calibration import gaussian_sigma, laplace_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 HUGE_EPSILON = 10
 WEAK_DELTA = Fraction(1, 100_000)
@@ -128,7 +129,7 @@ def check(epsilon: Number, delta: Number, observers: int) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-# --- Gaze maps of all observers, kept apart: only the cells that someone looked at are stored.
+# --- The gaze maps of all observers, apart from one another: only the cells that someone looked at are stored.
 
 
 MOST_SAMPLES = 2**31 - 1
@@ -279,20 +280,20 @@ def _first_of_each(who: IntArray, most: int) -> IntArray:
     return np.sort(order[place < most])
 
 
-# --- Noise on a gaze map: the Gaussian and Laplace mechanisms of Liu 2019, corrected.
+# --- The mechanisms.
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyMap(ABC):
-    """What all of them share: the mean map of ``observers`` participants, with noise.
+    """The mean map of ``observers`` participants, with noise: what the mechanisms share.
 
     Attributes:
         observers: How many participants there are, n; public, because neighbours replace one.
         cells: How many cells the map has, r.
         epsilon: The ε of the guarantee.
-        cap: The most that one observer adds to a cell, m; public (`optimal_cap` chooses one).
-        samples: The most samples that one observer adds in all, T: whatever comes later is not counted. None for all.
-        grid: The cells themselves; needed to release a map, not to tell how much noise it would get.
+        cap: The most that one observer adds to a cell, m; public. `gazeveil.aggregate.liu.mechanism` chooses one.
+        samples: The most samples that one observer adds in all, T; later ones are not counted. None for all.
+        grid: The cells themselves; needed to release a map, not to compute how much noise it would get.
     """
 
     observers: int
@@ -403,11 +404,6 @@ class NoisyMap(ABC):
         """Return lattice values plus noise."""
 
 
-NOISES: Registry[type[NoisyMap]] = Registry("noise of a gaze map")
-"""Which noise a map can get."""
-
-
-@NOISES.register("gaussian")
 @dataclass(frozen=True, slots=True)
 class GaussianMap(NoisyMap):
     """Gaussian noise at the σ of the analytic Gaussian mechanism: (ε, δ), proven.
@@ -466,7 +462,6 @@ class GaussianMap(NoisyMap):
         return add_gaussian(noise, steps, self._spread, step)
 
 
-@NOISES.register("laplace")
 @dataclass(frozen=True, slots=True)
 class LaplaceMap(NoisyMap):
     """Laplace noise of scale Δ₁/ε: pure ε, proven. Δ₁ is mr counts, and at most 2T where T is enforced."""
@@ -500,6 +495,10 @@ class LaplaceMap(NoisyMap):
 
     def _noised(self, steps: IntArray, step: float, noise: NoiseSource) -> IntArray:
         return add_laplace(noise, steps, self._spread, step)
+
+
+NOISES: Names[type[NoisyMap]] = Names("noise of a gaze map", {"gaussian": GaussianMap, "laplace": LaplaceMap})
+"""Mechanisms by the name of their noise."""
 
 
 def euclidean_sensitivity(cells: int, cap: int, samples: int | None = None) -> Fraction:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate import neural_decoder, strategy_parts
-from gazeveil.aggregate.bayes_decoder import NEGLIGIBLE, Decoded, Decoder, averaged, from_learned
+from gazeveil.aggregate.bayes_decoder import NEGLIGIBLE, Decoded, Decoder, averaged, from_network
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_features import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over, expected
+from gazeveil.aggregate.map_features import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over, expected_moments
 from gazeveil.aggregate.map_prior import (
     Plane,
     Projected,
@@ -28,12 +28,12 @@ from gazeveil.aggregate.map_prior import (
 )
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
 from gazeveil.aggregate.saliency import SPECTRAL
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.aggregate.strategy import Estimate, Task
 from gazeveil.aggregate.strategy_parts import BOUND, Decodes, check_size, estimate, plane_of
 from gazeveil.arrays import FloatArray, IntArray, one_thread
 
 _MOST_DIRECTIONS = 150
-"""How many directions of the noisy numbers the decoder looks at; the others hold next to nothing of a map."""
+"""How many directions of the noisy numbers the decoder uses; the others hold next to nothing of a map."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +60,9 @@ class BumpMap(ManyOnGrid):
         add_products(self.grid, self.across, self.down, BOUND, rows, starts, total)
 
 
-@STRATEGIES.register("bumps")
 @dataclass(frozen=True, slots=True)
-class Bumps(strategy_parts.Normalised):
-    """Release what overlapping bumps see of gaze and infer the map from it.
+class Bumps(strategy_parts.NormalisedStrategy):
+    """Release how much gaze lies under each of many overlapping bumps and infer the map from it.
 
     Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
 
@@ -105,7 +104,7 @@ def explained(task: Task) -> float:
     """Return the share of the map's variance that the bumps of a task should explain: a matter of public facts."""
     plane = plane_of(task)
     _, features, _ = _view(plane)
-    about = expected(plane, task.saliency)
+    about = expected_moments(plane, task.saliency)
     seen = features.T @ directions(plane.grid)
     second = np.outer(about.mean, about.mean) + about.between + about.within
     noise = (strategy_parts.sigma(task) / (BOUND * task.observers)) ** 2 * float(np.sum(seen @ second * seen))
@@ -124,35 +123,35 @@ def _view(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Learned:
-    """How bumps are decoded where releases like this one were learnt from, and no picture is known.
+class _NetworkDecoder:
+    """Decodes bumps by the networks, where these were trained on releases like this one; follows no picture.
 
     Attributes:
-        facts: What is public.
-        mean: The blurred map that is expected.
+        facts: The public facts.
+        mean: The expected blurred map.
     """
 
-    facts: neural_decoder.Facts
+    facts: neural_decoder.PublicFacts
     mean: FloatArray
 
     def decode(self, measured: FloatArray) -> Decoded:
         found = neural_decoder.of_bumps(self.facts, measured, self.mean)
-        return from_learned(self.facts.plane, found, self.mean, self.facts.observers)
+        return from_network(self.facts.plane, found, self.mean, self.facts.observers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _LearnedPicture:
-    """How they are decoded where a picture is known: one network follows it, one does not, and models weigh the two.
+class _PictureNetworkDecoder:
+    """Decodes bumps where a picture is known: one network follows it, one does not, and models weigh the two.
 
     Attributes:
-        plain: What follows no picture.
-        mean: The blurred map that is expected because of the picture.
-        models: What says how likely it is that gaze follows the picture.
+        plain: The decoder that follows no picture.
+        mean: The blurred map that the picture predicts.
+        models: The decoder that finds how likely it is that gaze follows the picture.
     """
 
-    plain: _Learned
+    plain: _NetworkDecoder
     mean: FloatArray
-    models: _ByModels
+    models: _ModelDecoder
 
     def decode(self, measured: FloatArray) -> Decoded:
         plain, share = self.plain.decode(measured), self.models.pictured(measured)
@@ -160,12 +159,12 @@ class _LearnedPicture:
             return replace(plain, picture_share=share)
         facts = self.plain.facts
         found = neural_decoder.of_pictured_bumps(facts, measured, self.mean, self.plain.mean)
-        return averaged(from_learned(facts.plane, found, self.mean, facts.observers), plain, share)
+        return averaged(from_network(facts.plane, found, self.mean, facts.observers), plain, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ByModels:
-    """How bumps are decoded else: by models, in fewer numbers."""
+class _ModelDecoder:
+    """Decodes bumps by models, in fewer numbers."""
 
     models: Decoder
     turn: FloatArray
@@ -178,12 +177,12 @@ class _ByModels:
         return self.models.pictured(self.turn @ measured)
 
 
-def _facts(task: Task) -> neural_decoder.Facts:
-    return neural_decoder.Facts(plane_of(task), task.observers, strategy_parts.noise_sd(task))
+def _facts(task: Task) -> neural_decoder.PublicFacts:
+    return neural_decoder.PublicFacts(plane_of(task), task.observers, strategy_parts.noise_sd(task))
 
 
-def _networks(task: Task) -> tuple[neural_decoder.Trained, ...]:
-    """Return what was trained on releases like this one; nothing where models decode."""
+def _networks(task: Task) -> tuple[neural_decoder.TrainedDecoder, ...]:
+    """Return the networks that were trained on releases like this one; none where models decode."""
     facts, size = _facts(task), int(bumps_over(plane_of(task).grid).shape[1])
     pictured = task.saliency is not None and task.saliency.source != SPECTRAL
     wanted = (neural_decoder.BUMPS, neural_decoder.PICTURED) if pictured else (neural_decoder.BUMPS,)
@@ -196,16 +195,16 @@ def _decoder(task: Task) -> Decodes:
     networks, facts = _networks(task), _facts(task)
     if not networks:
         return _by_models(task)
-    plain = _Learned(facts, mean_of(plain_models(facts.plane)))
+    plain = _NetworkDecoder(facts, mean_of(plain_models(facts.plane)))
     if neural_decoder.PICTURED not in networks:
         return plain
-    return _LearnedPicture(plain, mean_of(models_of(facts.plane, task.saliency)), _by_models(task))
+    return _PictureNetworkDecoder(plain, mean_of(models_of(facts.plane, task.saliency)), _by_models(task))
 
 
-def _by_models(task: Task) -> _ByModels:
+def _by_models(task: Task) -> _ModelDecoder:
     plane = plane_of(task)
     turn, features, projected = _view(plane)
     if task.saliency is not None:
         projected = projected.with_more(plane.project(pictured_models(plane, task.saliency, many=True), features))
     channel = strategy_parts.channel(task, plane, features, projected)
-    return _ByModels(Decoder(plane, strategy_parts.models_for(task, plane), channel, projected), turn)
+    return _ModelDecoder(Decoder(plane, strategy_parts.models_for(task, plane), channel, projected), turn)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""For few observers: a handful of numbers about each map, the ones that tell most, under ℓ2-radial noise.
+"""For few observers: a handful of numbers about each map, the most informative ones, under ℓ2-radial noise.
 
-The numbers are the coordinates of a blurred map, less the one that is expected, along directions in which this
-stimulus's map is uncertain (`gazeveil.aggregate.map_features`): of this picture, where it is known. How many there are
-follows from the public facts of the task.
+The numbers are the coordinates of a blurred map, less the expected one, along the directions in which this stimulus's
+map is most uncertain (`gazeveil.aggregate.map_features`); a known picture shapes them. Their number follows from the
+public facts of the task.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate import neural_decoder
-from gazeveil.aggregate.bayes_decoder import Channel, Decoded, Decoder, from_learned
+from gazeveil.aggregate.bayes_decoder import Channel, Decoded, Decoder, from_network
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.map_features import CLIP, GAIN, ball, expected
+from gazeveil.aggregate.map_features import CLIP, GAIN, designed_coordinates, expected_moments
 from gazeveil.aggregate.map_prior import PLAIN_KINDS, Plane, directions, mean_of, models_of, plain_projection
 from gazeveil.aggregate.maps import ManyOnGrid, add_features
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
+from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.aggregate.strategy_parts import (
     BOUND,
     ball_sensitivity,
@@ -65,13 +65,12 @@ class ModeMap(ManyOnGrid):
         add_features(self.grid, self.modes, self.origin, BOUND, rows, starts, total)
 
 
-@STRATEGIES.register("modes")
 @dataclass(frozen=True, slots=True)
 class Modes(Strategy):
-    """Release few coordinates of gaze along the modes that tell most and infer the map from them.
+    """Release few coordinates of gaze along the most informative modes and infer the map from them.
 
-    Guarantee: ε-differential privacy for observers wherever radial noise is the smaller one, which it is for up to
-    about a dozen modes at ε = 1; else (ε, δ) (docs/proofs/heatmap-strategies.md).
+    Guarantee: ε-differential privacy for observers where radial noise is the smaller one, which holds for up to about a
+    dozen modes at ε = 1; else (ε, δ) (docs/proofs/heatmap-strategies.md).
 
     Attributes:
         task: The public facts.
@@ -108,7 +107,7 @@ class Modes(Strategy):
         """Return the heatmap, from the noisy integers alone."""
         unit = CLIP / (BOUND * self.task.observers)
         measured = np.asarray(check_size(noisy, self._size) * unit)
-        return estimate(self.task, learned_for(self.task) or _decoder(self.task), measured)
+        return estimate(self.task, network_decoder_for(self.task) or _decoder(self.task), measured)
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
@@ -116,7 +115,7 @@ class Modes(Strategy):
             noise: dict[str, Any] = {"noise": "radial", "scale": _scale(self.task)}
         else:
             noise = {"noise": "gaussian", "sigma": _sigma(self.task)}
-        decoder = {} if learned_for(self.task) is None else neural_decoder.to_dict(neural_decoder.MODES)
+        decoder = {} if network_decoder_for(self.task) is None else neural_decoder.to_dict(neural_decoder.MODES)
         return {"strategy": "modes", "modes": self._size, "bound": BOUND, **noise, **decoder}
 
     @property
@@ -155,7 +154,7 @@ def _sigma(task: Task) -> float:
 def explained(task: Task) -> float:
     """Return the share of the map's variance that the modes of a task should explain: a matter of public facts."""
     design = _design(task)
-    about = expected(design.plane, task.saliency)
+    about = expected_moments(design.plane, task.saliency)
     noise = _noise_variance(task, design.modes.shape[1]) * (CLIP / GAIN) ** 2
     return about.explained(design.modes.T @ directions(design.plane.grid), noise, task.observers)
 
@@ -165,7 +164,9 @@ def explained(task: Task) -> float:
 def _design(task: Task) -> _Design:
     """Return the modes that should explain most of the blurred map."""
     plane = plane_of(task)
-    coordinates = ball(expected(plane, task.saliency), task.observers, lambda count: _noise_variance(task, count))
+    coordinates = designed_coordinates(
+        expected_moments(plane, task.saliency), task.observers, lambda count: _noise_variance(task, count)
+    )
     modes = np.ascontiguousarray(directions(plane.grid) @ coordinates.T)
     return _Design(plane, modes, mean_of(models_of(plane, task.saliency)))
 
@@ -196,45 +197,45 @@ def _decoder(task: Task) -> Decoder:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """How modes are decoded that were designed around no picture, where releases like this one were learnt from.
+class ModesNetworkDecoder:
+    """Decodes modes by the network, where it was trained on releases like this one; they follow no picture then.
 
     Attributes:
-        facts: What is public.
-        view: How the numbers are shown to the network.
-        mean: The blurred map that is expected.
-        models: What weighs the kinds of variation.
+        facts: The public facts.
+        responses: How the numbers become pictures for the network.
+        mean: The expected blurred map.
+        models: The decoder that weighs the kinds of variation.
     """
 
-    facts: neural_decoder.Facts
-    view: neural_decoder.ModesView
+    facts: neural_decoder.PublicFacts
+    responses: neural_decoder.ModeResponses
     mean: FloatArray
     models: Decoder
 
     def decode(self, measured: FloatArray) -> Decoded:
         """Return the map that the measured numbers suggest."""
         by_kind = self.models.chances(measured).reshape(-1, len(PLAIN_KINDS)).sum(axis=0)
-        found = neural_decoder.of_modes(self.facts, self.view, measured, by_kind, self.mean)
-        return from_learned(self.facts.plane, found, self.mean, self.facts.observers)
+        found = neural_decoder.of_modes(self.facts, self.responses, measured, by_kind, self.mean)
+        return from_network(self.facts.plane, found, self.mean, self.facts.observers)
 
 
 @lru_cache(maxsize=8)
 @one_thread()
-def learned_for(task: Task) -> Learned | None:
-    """Return how a task's modes are decoded by what was learnt; None where nothing was."""
+def network_decoder_for(task: Task) -> ModesNetworkDecoder | None:
+    """Return the network decoder of a task's modes; None where the network was not trained on such releases."""
     design = _design(task)
     count = design.modes.shape[1]
-    facts = neural_decoder.Facts(design.plane, task.observers, math.sqrt(_noise_variance(task, count)) * CLIP)
+    facts = neural_decoder.PublicFacts(design.plane, task.observers, math.sqrt(_noise_variance(task, count)) * CLIP)
     if task.saliency is not None or not _is_radial(task, count) or not neural_decoder.MODES.knows(facts, count):
         return None
-    return Learned(facts, _view(design, facts), design.mean, _decoder(task))
+    return ModesNetworkDecoder(facts, _responses(design, facts), design.mean, _decoder(task))
 
 
-def _view(design: _Design, facts: neural_decoder.Facts) -> neural_decoder.ModesView:
-    """Return what each kind of variation makes of the numbers, by a linear estimate."""
+def _responses(design: _Design, facts: neural_decoder.PublicFacts) -> neural_decoder.ModeResponses:
+    """Return how places of the map respond to the numbers under each kind of variation, by a linear estimate."""
     ways = directions(design.plane.grid)
     seen = design.modes.T @ ways
-    lattice = neural_decoder.between(design.plane)
+    lattice = neural_decoder.lattice_for(design.plane)
     plain, answers = plain_projection(design.plane), []
     for kind in range(len(PLAIN_KINDS)):
         alike = np.zeros((len(plain.expected) // len(PLAIN_KINDS), len(PLAIN_KINDS)))
@@ -244,4 +245,4 @@ def _view(design: _Design, facts: neural_decoder.Facts) -> neural_decoder.ModesV
         inner = seen @ (between + within / facts.observers) @ seen.T + noise
         answer = ways @ np.linalg.solve(inner, seen @ between).T / GAIN / design.mean[:, None]
         answers.append(np.stack([lattice.on_lattice(column) for column in answer.T], axis=-1))
-    return neural_decoder.ModesView(np.stack(answers))
+    return neural_decoder.ModeResponses(np.stack(answers))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chunk-based Fourier perturbation (C-FPA; Bozkir 2020, section 4.2), with its price told.
+"""Chunk-based Fourier perturbation (C-FPA; Bozkir 2020, section 4.2), with its full price.
 
 The article pays once for all chunks, as if they were of different participants. They are all of one participant, so a
 participant pays for every chunk (erratum B2). A guarantee for a stretch pays for the chunks it meets: one more than fit

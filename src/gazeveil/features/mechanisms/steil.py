@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One of few levels for every tenth value, by the exponential mechanism (after Steil 2019), as a baseline.
 
-A level is the likelier the nearer it is to the value. Drawing is done by report noisy max with one-sided noise, which
+The nearer a level is to the value, the likelier it is. Drawing is done by report noisy max with one-sided noise, which
 keeps the same guarantee as the exponential mechanism and is never less accurate (McKenna & Sheldon 2020). Every value
 that is kept pays for itself, so at the level of participants ε is divided by the number of values that a participant
 releases.
@@ -29,7 +29,7 @@ _CHUNK = 1 << 16
 @SERIES_MECHANISMS.register("exponential")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialMechanism(SeriesMechanism):
-    """Keeps every so-manieth step and releases one of a few levels for it; in between, the level is repeated.
+    """Keeps every n-th step and releases one of a few levels for it; in between, the level is repeated.
 
     Attributes:
         every: Which steps are kept: every tenth, as published.

@@ -48,12 +48,12 @@ def choices() -> dict[str, Any]:
     sources: list[dict[str, Any]] = [{"name": SIMULATE, "title": "Simulated eyes", "port": None}]
     sources += [
         {"name": one.name, "title": one.title, "port": one.port or None}
-        for one in PROTOCOLS
+        for one in PROTOCOLS.values()
         if one.source is not None or one.listener is not None
     ]
     sinks = [
         {"name": one.name, "title": one.title, "port": one.port, "outputs": _in_order(one.outputs)}
-        for one in PROTOCOLS
+        for one in PROTOCOLS.values()
         if one.sink is not None
     ]
     presets = [{"name": name, **numbers_of(_level(name, space))} for name in LEVELS]

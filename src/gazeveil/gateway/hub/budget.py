@@ -17,7 +17,7 @@ from gazeveil.exact import as_text
 from gazeveil.gateway.policy.settings import BudgetSetting
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger import Account, Ledger, Receipt
-from gazeveil.privacy.ledger.account import when_back
+from gazeveil.privacy.ledger.account import restoration_time
 from gazeveil.privacy.protection import WindowOfGaze
 
 _MOST_NOTE = 200
@@ -124,7 +124,7 @@ class LeaseCharge:
             requested={},
             remaining={name: as_text(value) for name, value in account.remaining.items()},
             difference=None,
-            hint=f"back next: {when_back(account) or 'nothing'}",
+            hint=f"back next: {restoration_time(account) or 'nothing'}",
         )
 
 
@@ -208,7 +208,7 @@ class GroupLeases:
             self._ready = charge
             self._windows = min(2 * self._windows, self._most)
             self.remaining = outcome.account.remaining.get("epsilon")
-            self.back = when_back(outcome.account, self._wall())
+            self.back = restoration_time(outcome.account, self._wall())
             self._pause, self._ask_at = FIRST_PAUSE_S, -math.inf
             self.spent = self.trouble = ""
             return True

@@ -24,7 +24,7 @@ from typing import IO, Any
 from gazeveil.errors import GazeveilError, LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.gateway.hub.budget import LeaseCharge
 from gazeveil.privacy.ledger import Ledger, Receipt
-from gazeveil.privacy.ledger.clock import THIS_PROCESS, Clock
+from gazeveil.privacy.ledger.ledger import THIS_PROCESS, Clock
 
 Outcome = Receipt | GazeveilError
 
@@ -189,7 +189,7 @@ class _Till:
         """
         try:
             ledger = self._opened(where)
-            with ledger.together():
+            with ledger.transaction():
                 answer = PaymentResults([_paid(ledger, charge) for charge in charges])
         except Exception as error:  # noqa: BLE001  (whatever it is: none of them counts, or nobody knows)
             answer = PaymentResults.failed(charges, _as_ours(error))

@@ -24,7 +24,7 @@ from gazeveil.gateway.policy.settings import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.toml_table import LONGEST_NAME
@@ -157,7 +157,7 @@ class TrackerStream:
     def forbids(self, seat: AppStream, mechanism: SampleMechanism) -> str:
         """Return why an app may not use a veil for the participant who sits here; empty if it may."""
         promise = mechanism.guarantee
-        kept = kept_promise(promise, self._noise) if mechanism.draws_noise else promise
+        kept = guarantee_after_noise(promise, self._noise) if mechanism.draws_noise else promise
         return forbidden(kept, allowed=seat.setting.unproven, budget=self._policy.budget_of(self.person))
 
     def place(self, seat: AppStream, mechanism: SampleMechanism, now: float) -> None:

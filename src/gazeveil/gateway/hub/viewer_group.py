@@ -14,7 +14,7 @@ from gazeveil.gateway.policy.scene import FollowingPace, RadiusAndWindow, SceneF
 from gazeveil.gateway.sample import EyeGeometry, Pointing
 from gazeveil.gateway.veiling import LiveVeil, window_of
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import kept_promise
+from gazeveil.privacy.composition import guarantee_after_noise
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism
 
@@ -263,7 +263,7 @@ class ViewerGroup:
 
     def _kept(self, mechanism: SampleMechanism) -> Guarantee:
         promise = mechanism.guarantee
-        return kept_promise(promise, self._noise) if mechanism.draws_noise else promise
+        return guarantee_after_noise(promise, self._noise) if mechanism.draws_noise else promise
 
     def _made_purse(self) -> GroupLeases:
         return self._make_purse(self.name, self.always, self._least)

@@ -47,7 +47,7 @@ def check_beside(
     if not app.beside:
         return
     at = (*where, "beside")
-    able = [one.name for one in PROTOCOLS if one.beside]
+    able = [one.name for one in PROTOCOLS.values() if one.beside]
     if app.protocol not in able or app.output != "samples":
         raise file.wrong(at, f"samples in one of the protocols {', '.join(able)}", f"{app.output} in {app.protocol}")
     if HEAD in app.beside and not veils_the_head(app.mechanism):

@@ -110,7 +110,7 @@ class AsPublished(ChunkedSeries):
         return math.sqrt(max(0.0, float(np.max(squares[:, None] + squares - 2 * rows @ rows.T))))
 
 
-@SERIES_MECHANISMS.register("lpa-as-published", listed=False)
+@SERIES_MECHANISMS.add_unlisted("lpa-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceAsPublished(AsPublished):
     """Laplace noise on every step, of a scale that is the largest ℓ1 distance between two participants, over ε."""
@@ -135,7 +135,7 @@ class LaplaceAsPublished(AsPublished):
         return exact(self.epsilon) * self.features * changed / self.steps
 
 
-@SERIES_MECHANISMS.register("fpa-as-published", listed=False)
+@SERIES_MECHANISMS.add_unlisted("fpa-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FourierAsPublished(AsPublished):
     """Fourier perturbation of the whole series without the factor √n."""
@@ -150,7 +150,7 @@ class FourierAsPublished(AsPublished):
         super(FourierAsPublished, self).__post_init__()
 
 
-@SERIES_MECHANISMS.register("c-fpa-as-published", listed=False)
+@SERIES_MECHANISMS.add_unlisted("c-fpa-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkFourierAsPublished(AsPublished):
     """Fourier perturbation of chunks without the factor √n, paid for once."""
@@ -161,7 +161,7 @@ class ChunkFourierAsPublished(AsPublished):
     kept: int = 2
 
 
-@SERIES_MECHANISMS.register("dc-fpa-as-published", listed=False)
+@SERIES_MECHANISMS.add_unlisted("dc-fpa-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceFourierAsPublished(AsPublished):
     """Fourier perturbation of differences inside chunks; the first element of every chunk leaves in the clear."""

@@ -23,7 +23,7 @@ REASON = (
 )
 
 
-@MECHANISMS.register("kaleido-as-published", listed=False)
+@MECHANISMS.add_unlisted("kaleido-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KaleidoAsPublished(StreamMechanism):
     """Tests with noise of scale 1 / ε_test, releases with half of what is left of a window counted in samples.

@@ -14,7 +14,7 @@ from gazeveil.privacy.calibration import LiuNoise, gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, Unproven
 
 
-@NOISES.register("gaussian-as-published", listed=False)
+@NOISES.add_unlisted("gaussian-as-published")
 @dataclass(frozen=True, slots=True)
 class GaussianAsPublished(GaussianMap):
     """Gaussian noise at the σ of theorem 3.4, whose proof does not hold (L1, L2).
@@ -57,7 +57,7 @@ class GaussianAsPublished(GaussianMap):
         )
 
 
-@NOISES.register("laplace-as-published", listed=False)
+@NOISES.add_unlisted("laplace-as-published")
 @dataclass(frozen=True, slots=True)
 class LaplaceAsPublished(LaplaceMap):
     """Laplace noise of theorem 3.5, which is right: scale mr/ε counts, whether or not ``samples`` are bounded."""

@@ -76,9 +76,9 @@ class LevelMaps(OnGrid):
         return np.concatenate(levels[::-1])
 
 
-@STRATEGIES.register("hierarchical", listed=False)
+@STRATEGIES.add_unlisted("hierarchical")
 @dataclass(frozen=True, slots=True)
-class Hierarchical(strategy_parts.Normalised):
+class Hierarchical(strategy_parts.NormalisedStrategy):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.
 
     Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -96,7 +96,7 @@ class Hierarchical(strategy_parts.Normalised):
     fade: float = FADE
 
     def __post_init__(self) -> None:
-        strategy_parts.Normalised.__post_init__(self)
+        strategy_parts.NormalisedStrategy.__post_init__(self)
         if type(self.kept) is not int or self.kept < 1:
             raise OptionError(f"kept must be a whole number from 1 up, not {self.kept!r}")
         if not 0 < self.fade <= 1:

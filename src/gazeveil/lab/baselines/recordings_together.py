@@ -67,7 +67,7 @@ class DatasetMechanism(ABC):
         return f"{self.name}({shown})"
 
 
-DATASET_MECHANISMS: Registry[type[DatasetMechanism]] = Registry("data set baseline", package="gazeveil.lab.baselines")
+DATASET_MECHANISMS: Registry[type[DatasetMechanism]] = Registry("data set baseline", "gazeveil.lab.baselines")
 """Baselines that need each participant's recordings at once, by name."""
 
 

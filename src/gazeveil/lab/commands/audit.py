@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from gazeveil.privacy.audit.subject import Subject
 
 app = command_app()
-
-PACKAGES = ("aggregate", "features", "samples", "gateway", "lab")
-"""Packages whose module ``audited`` enters subjects of their own."""
 
 
 @app.command(
@@ -60,7 +56,7 @@ def audit(
     """
     from gazeveil.privacy.audit.auditor import audit as run_audit
 
-    find_subjects()
+    importlib.import_module("gazeveil.lab.audited")  # enters the subjects of the lab
     if list_all:
         _list(as_json=as_json)
         return
@@ -84,14 +80,6 @@ def audit(
         _show(name, result)
     if result.violated:
         raise typer.Exit(EXIT_FINDING)
-
-
-def find_subjects() -> None:
-    """Enter the subjects of every package."""
-    for package in PACKAGES:
-        module = f"gazeveil.{package}.audited"
-        if importlib.util.find_spec(f"gazeveil.{package}") and importlib.util.find_spec(module):
-            importlib.import_module(module)
 
 
 def _subject(name: str, options: dict[str, str]) -> Subject:

@@ -185,7 +185,7 @@ def study_outcome(gallery: Gallery, stimuli: int, participants: int, epsilon: Nu
     noise = NoiseSource.seeded(seed).spawn(f"{gallery.name}/{stimuli}/{participants}/{epsilon}")
     made = [estimate.map for estimate in plan.decode(plan._noised(total, noise)).maps.values()]
     true = _true([[dwell(plan.grid, rows) for rows in people] for people in seen], plan)
-    theory = plan.carried()
+    theory = plan.expected_correlation()
     return _outcome(participants, float(exact(epsilon)), theory, made, true, HEATMAPS.forecast(theory))
 
 
@@ -201,7 +201,7 @@ def movie_outcome(
     made = list(plan.decode(plan._noised(total, noise)).frames.maps)
     edges = plan.edges
     bins = [[_bin(plan.grid, rows, edges[at], edges[at + 1]) for rows in course] for at in range(plan.bins)]
-    theory = plan.carried()
+    theory = plan.expected_correlation()
     said = curve_of(plan.pictures).forecast(theory)
     return _outcome(len(course), float(exact(plan.epsilon)), theory, made, _true(bins, plan), said)
 

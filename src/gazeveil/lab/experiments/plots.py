@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gazeveil.arrays import FloatArray
-from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, look, png
+from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, line_style, png
 from gazeveil.lab.experiments import attributes, baselines_compared
 from gazeveil.lab.experiments.dataset_attacks import FoundMembership, Recovered, allowed_curve
 from gazeveil.lab.experiments.feature_usefulness import FLOOR, Cell
@@ -146,7 +146,7 @@ def _curves(axes: Any, found: Sequence[FoundMembership]) -> None:
     for number, row in enumerate(found):
         claim = "" if row.epsilon is None else f", ε = {row.epsilon:g}"
         axes.step(
-            row.roc_false, row.roc_found, where="post", label=f"{row.words}{claim}", linewidth=1.4, **look(number)
+            row.roc_false, row.roc_found, where="post", label=f"{row.words}{claim}", linewidth=1.4, **line_style(number)
         )
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.7, linestyle=":", label="guessing")
     axes.set_xlabel("accused falsely")
@@ -216,7 +216,7 @@ def veils_compared(points: Sequence[Point], figure: int, sets: Sequence[Mapping[
                     if (point.streams, point.veil) == (one["name"], veil)
                     and (point.setting.window, point.setting.radius) == (windows[0], radius)
                 ]  # fmt: skip
-                _line(axes, chosen, figure, veil, **look(number))
+                _line(axes, chosen, figure, veil, **line_style(number))
             _centre(axes, one, figure)
             if figure == 13:
                 axes.set_yscale("log")
@@ -457,7 +457,7 @@ def usefulness(cells: Sequence[Cell]) -> bytes:
     """Draw errors over ε, a panel for every product."""
     products = list(dict.fromkeys(cell.product for cell in cells))
     methods = [method for method in dict.fromkeys(cell.method for cell in cells) if method != FLOOR]
-    looks = {method: look(number) for number, method in enumerate(methods)}
+    looks = {method: line_style(number) for number, method in enumerate(methods)}
     columns = min(3, len(products))
     rows = -(-len(products) // columns)
     figure, panels = canvas(3.6 * columns, 2.7 * rows, rows=rows, columns=columns, squeeze=False, sharey=True)

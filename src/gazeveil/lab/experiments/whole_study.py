@@ -192,7 +192,7 @@ def measure_study(viewed: Viewed, stimuli: int, observers: int, epsilon: float, 
         singly(gaussian_epsilon(plan.sigma, reach, DELTA), DELTA, "bumps"),
         Score.of([estimate.map for estimate in found.maps.values()][:_JUDGED_ALONE], truth, mean),
         Score.of([found.mean.map] * min(stimuli, _JUDGED_ALONE), truth, mean),
-        plan.carried(),
+        plan.expected_correlation(),
     )
 
 

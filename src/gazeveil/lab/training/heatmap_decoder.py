@@ -25,8 +25,8 @@ from gazeveil.aggregate.bayes_decoder import Decoder
 from gazeveil.aggregate.grid import blur_matrix
 from gazeveil.aggregate.map_features import CLIP
 from gazeveil.aggregate.map_prior import (
-    BELIEVED,
     CENTRE_POWER,
+    FEW_NUMBERS_PICTURE_WEIGHT,
     PICTURE_FLOOR,
     PICTURE_SIZES,
     Plane,
@@ -35,7 +35,7 @@ from gazeveil.aggregate.map_prior import (
     plain_models,
 )
 from gazeveil.aggregate.neural_decoder import (
-    HOT,
+    HOT_SPOT,
     LEAST,
     LEAST_APART,
     NARROW,
@@ -43,9 +43,9 @@ from gazeveil.aggregate.neural_decoder import (
     SMALL,
     STEPS,
     WIDE,
-    Facts,
-    ModesView,
-    between,
+    ModeResponses,
+    PublicFacts,
+    lattice_for,
 )
 from gazeveil.aggregate.saliency import shares
 from gazeveil.aggregate.strategies import modes
@@ -62,7 +62,7 @@ class Raster:
     def __init__(self, plane: Plane, device: str) -> None:
         self.plane, self.device = plane, device
         self.rows, self.columns = plane.grid.shape
-        lattice = between(plane)
+        lattice = lattice_for(plane)
         self.lattice = lattice.shape
         self.bumps, self.to_lattice, self._to_cells = (
             tuple(self.moved(each) for each in pair) for pair in (lattice.bumps, lattice.to_lattice, lattice.to_cells)
@@ -97,7 +97,7 @@ class Raster:
         followed = (down @ contents @ across.T).flatten(1)[:, None] * self._centres
         followed = followed / followed.sum(2, keepdim=True).clamp_min(1e-9)
         followed = ((1 - PICTURE_FLOOR) * followed + PICTURE_FLOOR / self.cells).mean(1)
-        pictured = BELIEVED * followed + (1 - BELIEVED) * self.plain
+        pictured = FEW_NUMBERS_PICTURE_WEIGHT * followed + (1 - FEW_NUMBERS_PICTURE_WEIGHT) * self.plain
         return torch.where(contents.flatten(1).any(1)[:, None], pictured, self.plain)
 
     def cell_of(self, looks: torch.Tensor) -> torch.Tensor:
@@ -178,7 +178,7 @@ class Trained(torch.nn.Module):  # type: ignore[misc]
             shown,
             size * half.clamp(-6, 4).exp(),
             NARROW * size * noise.clamp(-8, 4).exp(),
-            SHARP * hot + 2 * (even.clamp_min(1e-3) / HOT).log(),
+            SHARP * hot + 2 * (even.clamp_min(1e-3) / HOT_SPOT).log(),
         )
 
 
@@ -199,7 +199,7 @@ class Measure(Protocol):
     """How numbers are made of participants, and pictures of noisy numbers."""
 
     raster: Raster
-    facts: Facts
+    facts: PublicFacts
 
     def numbers(self, looks: torch.Tensor) -> torch.Tensor:
         """Return the numbers of each scene, without noise: scenes by numbers."""
@@ -219,7 +219,7 @@ class OfBumps:
 
     def __init__(self, raster: Raster, observers: int, effective: float, *, pictured: bool) -> None:
         self.raster, self._pictured = raster, pictured
-        self.facts = Facts(raster.plane, observers, MULTIPLIER / effective)
+        self.facts = PublicFacts(raster.plane, observers, MULTIPLIER / effective)
 
     def numbers(self, looks: torch.Tensor) -> torch.Tensor:
         """Return what bumps see, the mean over viewers of numbers of length 1."""
@@ -288,11 +288,11 @@ class OfBumps:
 class Design:
     """The modes of a task, and how their numbers are weighed and shown: all that does not depend on a device."""
 
-    facts: Facts
+    facts: PublicFacts
     features: np.ndarray[tuple[int, int], np.dtype[np.float64]]
     origin: np.ndarray[tuple[int], np.dtype[np.float64]]
     scale: float
-    view: ModesView
+    responses: ModeResponses
     decoder: Decoder
 
 
@@ -300,7 +300,7 @@ def designed(plane: Plane, observers: int, effective: float) -> Design | None:
     """Return the modes under the noise of a number of participants at ε = 1; None where no network learnt of it."""
     epsilon = Fraction(round(1000 * effective), 1000 * observers)
     task = Task(grid=plane.grid, observers=observers, epsilon=epsilon, blur_cells=plane.blur[0])
-    made = modes.learned_for(task)
+    made = modes.network_decoder_for(task)
     if made is None:
         return None
     channel = made.models.channel
@@ -309,7 +309,7 @@ def designed(plane: Plane, observers: int, effective: float) -> Design | None:
         plane.blurred(channel.features),
         made.mean @ channel.features,
         2 * CLIP / (observers * float(epsilon)),
-        made.view,
+        made.responses,
         made.models,
     )
 
@@ -322,12 +322,12 @@ class OfModes:
         moved = raster.moved
         self._features, self._origin = moved(design.features), moved(design.origin)
         self._scale = design.scale
-        self._answers = moved(design.view.answers)
+        self._answers = moved(design.responses.responses)
         decoder = design.decoder
         self._weighing = tuple(moved(each) for each in (decoder._vectors, decoder._values, decoder._expected))
         self._chances = moved(np.log([model.weight for model in decoder.models]))
         self._gain, self._variances = decoder.channel.gains[0], decoder.channel.variances()
-        self._kinds = len(design.view.answers)
+        self._kinds = len(design.responses.responses)
 
     def numbers(self, looks: torch.Tensor) -> torch.Tensor:
         """Return the mean over viewers of clipped coordinates."""

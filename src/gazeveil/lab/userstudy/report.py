@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gazeveil.display import BLUE, ORANGE, canvas, legend_below, look, png
+from gazeveil.display import BLUE, ORANGE, canvas, legend_below, line_style, png
 from gazeveil.files import replacing
 from gazeveil.lab.userstudy.analysis import Analysis, Found, Variance, analyse
 from gazeveil.lab.userstudy.design import BASELINE
@@ -58,7 +58,9 @@ def over_time(chosen: Chosen) -> bytes:
     steps.set_title("each participant")
     there = np.maximum(np.isfinite(places).sum(axis=0), 1)
     for place, level in enumerate(chosen.levels):
-        shares.step(chosen.seconds, (places == place).sum(axis=0) / there, where="post", label=level, **look(place))
+        shares.step(
+            chosen.seconds, (places == place).sum(axis=0) / there, where="post", label=level, **line_style(place)
+        )
     shares.set_ylim(-0.02, 1.02)
     shares.set_ylabel("share of participants")
     shares.set_title("all participants")

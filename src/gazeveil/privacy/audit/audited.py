@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the auditor can try of this package: our samplers, a published mechanism, and two that are broken."""
+"""Subjects of the auditor: our samplers of noise, and two mechanisms that are broken."""
 
 from __future__ import annotations
 

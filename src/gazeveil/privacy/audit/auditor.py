@@ -2,16 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The auditor: runs a mechanism on two neighbouring inputs and bounds from below what it really gives away.
 
+There are three disjoint sets of runs: from the first, families of events learn to tell the inputs apart; on the second,
+the best event is chosen; on the third, it is counted. Only those last counts enter the bounds, so they hold with the
+stated confidence however the event was found: choosing well only makes the bound sharp. Proof: docs/proofs/audit.md.
+
 Each batch has noise of its own, named after the batch. So with a seed the outputs are the same whatever the number of
-processes, and without one every batch is keyed by the operating system. Memory holds a batch a process, and the
-outputs that events are learned from; counted outputs are thrown away at once.
-
-Nothing here needs to be exact or even right: whatever event is chosen, its counts on fresh runs are bounded with the
-stated confidence. Choosing well only makes the bound sharp.
-
-Three disjoint sets of runs: from the first, families of events learn to tell the inputs apart; on the second, the best
-event is chosen; on the third, it is counted. Only those last counts enter the bounds, so they hold with the stated
-confidence however the event was found. Proof: docs/proofs/audit.md.
+processes, and without one every batch is keyed by the operating system. Memory holds one batch for each process, and
+the outputs that events are learned from; counted outputs are thrown away at once.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ from gazeveil.privacy.audit.bounds import (
     smallest_caught,
     upper_bound,
 )
-from gazeveil.privacy.audit.events import FAMILIES, Event, KnownLogRatio, Outputs, Sample, Score
+from gazeveil.privacy.audit.events import FAMILIES, KnownLogRatio, OutputEvent, Outputs, Sample, Score
 from gazeveil.privacy.audit.result import AuditResult, Finding, Verdict
 from gazeveil.privacy.audit.subject import ExactLoss, LogRatio, Subject
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
@@ -70,13 +67,13 @@ class Batch:
         return f"{self.part}, pair {self.pair}, side {self.side}, batch {self.number}"
 
 
-class Laboratory:
-    """Where a subject is run; use it as a context manager, so that its processes end."""
+class TrialRunner:
+    """Runs a subject in batches, here or in other processes; a context manager, so that its processes end."""
 
     def __init__(self, subject: Subject, *, seed: int | None, workers: int, tell: Tell | None = None) -> None:
-        probe = _Bench(subject, seed).outputs(Batch("probe", 0, 0, 0, 1))
+        probe = _BatchRunner(subject, seed).outputs(Batch("probe", 0, 0, 0, 1))
         self.width = int(probe.shape[1])
-        self._bench = _Bench(subject, seed, self.width)
+        self._bench = _BatchRunner(subject, seed, self.width)
         self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
         self._tell = tell
@@ -91,15 +88,15 @@ class Laboratory:
     def outputs(self, part: str, pair: int, runs: int) -> tuple[Outputs, Outputs]:
         """Return the outputs of this many runs on both inputs of a pair."""
         batches = [self._batches(part, pair, side, runs) for side in (0, 1)]
-        rows = list(self._each(_Bench.outputs, [*batches[0], *batches[1]]))
+        rows = list(self._each(_BatchRunner.outputs, [*batches[0], *batches[1]]))
         return np.vstack(rows[: len(batches[0])]), np.vstack(rows[len(batches[0]) :])
 
-    def counts(self, part: str, pair: int, events: Sequence[Event], runs: int) -> list[tuple[int, int]]:
+    def counts(self, part: str, pair: int, events: Sequence[OutputEvent], runs: int) -> list[tuple[int, int]]:
         """Return how often each event happens in this many new runs on both inputs of a pair."""
         batches = [batch for side in (0, 1) for batch in self._batches(part, pair, side, runs)]
         jobs = [(batch, tuple(events)) for batch in batches]
         totals = np.zeros((len(events), 2), dtype=np.int64)
-        for batch, counts in zip(batches, self._each(_Bench.counts, jobs), strict=True):
+        for batch, counts in zip(batches, self._each(_BatchRunner.counts, jobs), strict=True):
             totals[:, batch.side] += counts
         return [(int(first), int(second)) for first, second in totals]
 
@@ -108,10 +105,10 @@ class Laboratory:
         sizes = [min(rows, runs - start) for start in range(0, runs, rows)]
         return [Batch(part, pair, side, number, size) for number, size in enumerate(sizes)]
 
-    def _each(self, method: Callable[[_Bench, Any], T], jobs: Sequence[Any]) -> Iterable[T]:
+    def _each(self, method: Callable[[_BatchRunner, Any], T], jobs: Sequence[Any]) -> Iterable[T]:
         """Do jobs in order, here or in other processes."""
         if self._workers > 1 and len(jobs) > 1:
-            results: Iterable[T] = self._processes().map(partial(_there, method), jobs)
+            results: Iterable[T] = self._processes().map(partial(_in_worker, method), jobs)
         else:
             results = map(partial(method, self._bench), jobs)
         try:
@@ -151,8 +148,8 @@ class Laboratory:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Bench:
-    """What a process needs to run batches."""
+class _BatchRunner:
+    """Runs batches of one subject in one process."""
 
     subject: Subject
     seed: int | None
@@ -172,7 +169,7 @@ class _Bench:
             )
         return outputs
 
-    def counts(self, job: tuple[Batch, tuple[Event, ...]]) -> list[int]:
+    def counts(self, job: tuple[Batch, tuple[OutputEvent, ...]]) -> list[int]:
         batch, events = job
         outputs = self.outputs(batch)
         return [event.count(outputs) for event in events]
@@ -190,27 +187,27 @@ def _table(outputs: Any, rows: int) -> Outputs:
     return np.ascontiguousarray(table, dtype=np.float64 if table.dtype.kind == "f" else np.int64)
 
 
-_bench: _Bench | None = None
+_batch_runner: _BatchRunner | None = None
 
 
-def _prepare(bench: _Bench) -> None:
-    global _bench  # noqa: PLW0603  (one bench a process, sent once instead of with every batch)
-    _bench = bench
+def _prepare(runner: _BatchRunner) -> None:
+    global _batch_runner  # noqa: PLW0603  (one for each process, sent once instead of with every batch)
+    _batch_runner = runner
 
 
-def _there(method: Callable[[_Bench, Any], T], job: Any) -> T:
-    if _bench is None:
+def _in_worker(method: Callable[[_BatchRunner, Any], T], job: Any) -> T:
+    if _batch_runner is None:
         raise OptionError("this process was not prepared for an audit")
-    return method(_bench, job)
+    return method(_batch_runner, job)
 
 
-# --- Chooses the event to count: the one that, on outputs kept apart for this, makes the largest lower bound.
+# --- The event to count: the one that makes the largest lower bound on outputs that were kept apart for this.
 
 
 _CAUTIOUS, _BOLD = 3.0, 1.0
 """How many standard errors to allow for; boldly where no event convinces anyway."""
 _READABLE = 0.003
-"""What an event that reads more easily may be worse by, in ε or as a share of δ."""
+"""How much worse an event that is easier to read may be, in ε or as a share of δ."""
 _CUTS = 2_000
 
 
@@ -238,9 +235,9 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """An event and what it guarantees to show, cautiously and boldly."""
+    """An event and how much it is expected to show: cautiously, and boldly."""
 
-    event: Event
+    event: OutputEvent
     cautious: float
     bold: float
 
@@ -286,7 +283,7 @@ def _cuts(score: Score, sides: list[FloatArray], sizes: tuple[int, int], goal: G
             for z in (_CAUTIOUS, _BOLD)
         )
         for index in {int(np.argmax(cautious)), int(np.argmax(bold))}:
-            yield Candidate(Event(score, float(cuts[index]), above), float(cautious[index]), float(bold[index]))
+            yield Candidate(OutputEvent(score, float(cuts[index]), above), float(cautious[index]), float(bold[index]))
 
 
 def _thresholds(pooled: FloatArray) -> FloatArray:
@@ -314,7 +311,7 @@ def _wilson(seen: NDArray[np.int64], runs: int, z: float) -> FloatArray:
     return np.asarray(np.clip((middle + half) / (1 + z * z / runs), 0.0, 1.0), dtype=np.float64)
 
 
-# --- What a guarantee says in terms of ε and δ, which is what an audit can test.
+# --- The points (ε, δ) that a guarantee implies and an audit can test.
 
 
 _ZCDP_DELTAS = ("0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001")
@@ -340,7 +337,7 @@ class Point:
     def verdict(self, epsilon: float, delta: float | None) -> Verdict:
         """Compare bounds with the claim, exactly."""
         if self.epsilon is None:
-            return Verdict.NO_PROMISE
+            return Verdict.NO_GUARANTEE
         broken = epsilon == math.inf or Fraction(epsilon) > self.epsilon
         broken = broken or (delta is not None and Fraction(delta) > self.delta)
         return Verdict.VIOLATED if broken else Verdict.CONSISTENT
@@ -370,7 +367,7 @@ def points_of(claim: Guarantee) -> list[Point]:
     raise OptionError(f"there is no way yet to audit the guarantee {claim}")
 
 
-# --- The auditor: runs a mechanism on two neighbouring inputs and bounds from below what it really gives away.
+# --- The audit.
 
 
 LEAST_TRIALS = 100
@@ -381,7 +378,6 @@ _MOST_CHOSEN_ON = 400_000
 _FOR_EACH_PAIR = 25_000
 """How many runs each pair is learned from and chosen on at least, where several pairs share the most."""
 _MOST_NUMBERS = 8_000_000
-_SIMPLEST_FIRST = ("threshold", "likelihood-ratio", "histogram", "order", "classifier", "bit-pattern")
 
 
 def audit(
@@ -421,13 +417,13 @@ def audit(
         raise OptionError(f"there must be at least one worker, not {workers!r}")
     if subject.exact is not None and method != "sampling":
         return _computed(subject.claim, subject.exact)
-    names = families or sorted(FAMILIES.names(), key=lambda name: (*_SIMPLEST_FIRST, name).index(name))
-    with Laboratory(subject, seed=seed, workers=workers, tell=tell) as laboratory:
-        return _Audit(subject, laboratory, trials, confidence, tuple(names)).run()
+    names = families or FAMILIES
+    with TrialRunner(subject, seed=seed, workers=workers, tell=tell) as runner:
+        return _Audit(subject, runner, trials, confidence, tuple(names)).run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Between:
+class _PairLogRatio:
     """The known log ratio of one pair."""
 
     log_ratio: LogRatio
@@ -452,18 +448,18 @@ class _Audit:
     """One audit by sampling."""
 
     subject: Subject
-    laboratory: Laboratory
+    runner: TrialRunner
     trials: int
     confidence: float
     families: tuple[str, ...]
 
     def run(self) -> AuditResult:
-        rows = max(LEAST_TRIALS, _MOST_NUMBERS // self.laboratory.width)
+        rows = max(LEAST_TRIALS, _MOST_NUMBERS // self.runner.width)
         pairs = range(len(self.subject.pairs))
         shared = [max(_FOR_EACH_PAIR, most // len(pairs)) for most in (_MOST_LEARNED_FROM, _MOST_CHOSEN_ON)]
         learned, chosen = (min(self.trials // 4, most, rows) for most in shared)
         counted = self.trials - learned - chosen
-        self.laboratory.total = 2 * len(pairs) * (learned + chosen) + 2 * counted
+        self.runner.total = 2 * len(pairs) * (learned + chosen) + 2 * counted
         points = points_of(self.subject.claim)
         point, choices = _most_promising([self._search(pair, learned, chosen, points) for pair in pairs], points)
         return self._result(point, self._count(choices, counted, point))
@@ -472,10 +468,10 @@ class _Audit:
         """Return, for each point of the claim, the event to count for each of its goals."""
         inputs = self.subject.pairs[pair]
         log_ratio = self.subject.log_ratio
-        known = None if log_ratio is None else _Between(log_ratio, inputs.first, inputs.second)
-        sample = Sample(*self.laboratory.outputs("learn", pair, learned), known)
+        known = None if log_ratio is None else _PairLogRatio(log_ratio, inputs.first, inputs.second)
+        sample = Sample(*self.runner.outputs("learn", pair, learned), known)
         scores = [score for name in self.families for score in FAMILIES[name](sample)]
-        kept = Sample(*self.laboratory.outputs("choose", pair, chosen), known)
+        kept = Sample(*self.runner.outputs("choose", pair, chosen), known)
         goals = [goal for point in points for goal in point.goals()]
         found = candidates(scores, kept, goals)
         if not all(found):
@@ -487,12 +483,12 @@ class _Audit:
     def _count(self, choices: list[_Choice], counted: int, point: Point) -> list[Finding]:
         """Count the chosen events on fresh runs; the chance of error is shared out among all bounds."""
         pairs = sorted({choice.pair for choice in choices})
-        self.laboratory.total += 2 * counted * (len(pairs) - 1)
+        self.runner.total += 2 * counted * (len(pairs) - 1)
         alpha = self._alpha(len(choices))
         findings = []
         for pair in pairs:
             here = [choice for choice in choices if choice.pair == pair]
-            counts = self.laboratory.counts("count", pair, [choice.candidate.event for choice in here], counted)
+            counts = self.runner.counts("count", pair, [choice.candidate.event for choice in here], counted)
             words = self.subject.pairs[pair].words
             for choice, seen in zip(here, counts, strict=True):
                 findings.append(_judge(choice, seen, counted, alpha, point, words))
@@ -518,7 +514,7 @@ class _Audit:
             method="sampling",
             event=telling.event,
             trials=self.trials,
-            noise=self.laboratory.noise,
+            noise=self.runner.noise,
             findings=tuple(sorted(findings, key=lambda finding: finding is not telling)),
             smallest_caught=None
             if point.epsilon_float is None
@@ -527,7 +523,7 @@ class _Audit:
 
 
 def _most_promising(found: list[list[list[_Choice]]], points: list[Point]) -> tuple[Point, list[_Choice]]:
-    """Return the point of the claim that looks weakest, and for each of its goals the most guaranteeing pair."""
+    """Return the point of the claim that looks weakest, and for each of its goals the pair that looks weakest."""
     per_point = [
         [max(rivals, key=lambda choice: choice.candidate.cautious) for rivals in zip(*per_pair, strict=True)]
         for per_pair in zip(*found, strict=True)

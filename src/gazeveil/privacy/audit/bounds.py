@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From counts to bounds that hold with stated confidence (Clopper and Pearson 1934), and the power of an audit.
 
-A tail is its largest term times a sum of products of ratios. The largest term comes from Loader's saddle-point form
-(2000), which keeps its digits where factorials would lose them; the sum has positive terms only. Both carry a bound
-on their rounding error, and the tail is enlarged by it. Error analysis: docs/proofs/audit.md.
-
 An event was seen k times in n independent runs. How rare, how frequent can it be in truth? And if it was seen more
 often on one input than on its neighbour: how large must ε, or δ at ε, at least be? Proof: docs/proofs/audit.md.
+
+A binomial tail is its largest term times a sum of products of ratios. The largest term comes from Loader's saddle-point
+form (2000), which keeps its digits where factorials would lose them; the sum has positive terms only. Both carry a
+bound on their rounding error, and the tail is enlarged by it. Error analysis: docs/proofs/audit.md.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _stirling(n: int) -> float:
     return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680) * square) * square) * square) / n
 
 
-# --- From counts to bounds that hold with stated confidence: Clopper and Pearson 1934, rounded outward.
+# --- Bounds on chances, ε and δ, rounded outward.
 
 
 MOST_RUNS = 10**12
@@ -175,7 +175,7 @@ def _up(value: float) -> float:
     return math.nextafter(value, math.inf)
 
 
-# --- What an audit could have found: a verdict of "consistent" is worth what the audit would have caught.
+# --- The power: a verdict of "consistent" is worth as much as the violations that the audit would have caught.
 
 
 def smallest_caught(claimed: float, delta: float, runs: int, alpha: float) -> float:

@@ -3,29 +3,24 @@
 """Events that tell two inputs apart: what an event is, and the families that the auditor tries.
 
 A family of events looks at outputs of both inputs and suggests *scores*, numbers that tell the two apart. Thresholds
-are chosen afterwards, on outputs that the family did not see (`gazeveil.privacy.audit.auditor`). A new family is one
-new file in this package::
+are chosen afterwards, on outputs that the family did not see (`gazeveil.privacy.audit.auditor`). A new family is a
+function here and a row of `FAMILIES`::
 
-    @family("acme")
     def acme(sample: Sample) -> Iterator[Score]:
         yield AcmeScore(...)
 
-Scores are frozen dataclasses, so that they can be sent to other processes.
+Scores are frozen dataclasses, so that they can be sent to other processes. The families:
 
-Families share them: a threshold cuts a view at one place, a histogram at many.
-
-Values that come up again and again get a bin of their own, so a secret that shows as one special value is found; so
-does not-a-number. Two-dimensional bins look at the position along the line through the two means and at the distance
-from it, which is all that tells two inputs apart under noise that is the same in every direction.
-
-Finds what leaks through the order of a list alone, such as the order in which participants were added.
-
-Features are the standardised numbers of the output, their squares, magnitudes and products; for wide outputs the
-numbers alone. A second classifier sees only the order of neighbouring numbers.
-
-Floating-point noise lies on a grid that depends on the secret it was added to (Mironov 2012, Haney 2022). Two scores
-look for it: a logistic regression on the 64 bits, and a histogram of the finest digit: the weight of the lowest bit
-that is set, which is the step of the coarsest grid that the number lies on.
+- Thresholds cut a view of the output at one place, histograms at many. Values that come up again and again get a bin of
+  their own, so a secret that shows as one special value is found; so does not-a-number. Two-dimensional bins look at
+  the position along the line through the two means and at the distance from it, which is all that tells two inputs
+  apart under noise that is the same in every direction.
+- Orders find what leaks through the order of a list alone, such as the order in which participants were added.
+- Classifiers look at the standardised numbers of the output, their squares, magnitudes and products; for wide outputs
+  at the numbers alone. A second classifier sees only the order of neighbouring numbers.
+- Bit patterns find floating-point noise, which lies on a grid that depends on the secret it was added to (Mironov 2012,
+  Haney 2022): by a logistic regression on the 64 bits, and by a histogram of the finest digit, the weight of the lowest
+  bit that is set, which is the step of the coarsest grid that the number lies on.
 """
 
 from __future__ import annotations
@@ -38,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.arrays import FloatArray, IntArray
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 
 Outputs = NDArray[Any]
 """One row a trial, float64 or int64."""
@@ -58,7 +53,7 @@ class Score(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class OutputEvent:
     """The outputs whose score reaches a threshold."""
 
     score: Score
@@ -98,14 +93,7 @@ class Sample:
 
 
 Family = Callable[[Sample], Iterable[Score]]
-
-FAMILIES: Registry[Family] = Registry("event family", package="gazeveil.privacy.audit.events")
-"""Families of events by name."""
-
-
-def family(name: str) -> Callable[[Family], Family]:
-    """Return a decorator that enters a family of events."""
-    return FAMILIES.register(name)
+"""Suggests scores that tell the two inputs of a sample apart."""
 
 
 # --- Ways of looking at an output through one number: a coordinate, a direction, a distance.
@@ -214,7 +202,6 @@ def finite(outputs: Outputs) -> FloatArray:
 # --- Likelihood-ratio events, where the densities are known: no event tells two inputs apart better (Neyman, Pearson).
 
 
-@family("likelihood-ratio")
 def likelihood_ratio(sample: Sample) -> Iterator[Score]:
     """Suggest the known logarithm of the ratio of densities, if there is one."""
     if sample.log_ratio is not None:
@@ -236,7 +223,6 @@ class KnownLogRatio:
 # --- Threshold events: half-lines along a coordinate, a direction or a distance.
 
 
-@family("threshold")
 def thresholds(sample: Sample) -> Iterable[Score]:
     """Suggest each view as a score: where it is cut is chosen later."""
     return all_views(sample)
@@ -251,7 +237,6 @@ _MOST_SPECIAL = 2048
 _SPECIAL_SHARE = 1e-4
 
 
-@family("histogram")
 def histograms(sample: Sample) -> Iterator[Score]:
     """Suggest the logarithm of the ratio of the two histograms, of each view and of the two joint ones."""
     for view in all_views(sample):
@@ -337,7 +322,6 @@ def _places(axes: tuple[Bins, ...], outputs: Outputs) -> IntArray:
 _NUMBERS = 5
 
 
-@family("order")
 def orders(sample: Sample) -> Iterator[Score]:
     """Suggest the log ratio of how often the first few numbers come in this order."""
     if sample.width > 1:
@@ -438,7 +422,6 @@ _MOST_MULTIPLIED = 12
 _FAR = 8.0
 
 
-@family("classifier")
 def classifiers(sample: Sample) -> Iterator[Score]:
     """Suggest the score of a logistic regression on the numbers, and one on their order."""
     yield learn(Quadratic.fit(sample), sample, "the score of a classifier")
@@ -518,7 +501,6 @@ _EXPONENT_BIAS = 1075
 """The lowest bit of a float with exponent field e weighs 2^(e - 1075)."""
 
 
-@family("bit-pattern")
 def bit_patterns(sample: Sample) -> Iterator[Score]:
     """Suggest a classifier on the bits and a histogram of the finest digit, for a few numbers of the output."""
     for index in coordinates(sample, _MOST_COORDINATES):
@@ -567,3 +549,17 @@ class FinestDigit:
 
 def _words(outputs: Outputs, index: int) -> NDArray[np.uint64]:
     return np.ascontiguousarray(outputs[:, index]).view(np.uint64)
+
+
+FAMILIES: Names[Family] = Names(
+    "event family",
+    {
+        "threshold": thresholds,
+        "likelihood-ratio": likelihood_ratio,
+        "histogram": histograms,
+        "order": orders,
+        "classifier": classifiers,
+        "bit-pattern": bit_patterns,
+    },
+)
+"""Families of events by name, the most readable first."""

@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     """No violation was found. That is not a proof that there is none."""
     VIOLATED = "violated"
     """The claim is false, unless the audit was unlucky, with a chance of at most one minus its confidence."""
-    NO_PROMISE = "no guarantee"
+    NO_GUARANTEE = "no guarantee"
     """Nothing is claimed, so nothing can be violated."""
 
 
@@ -121,7 +121,7 @@ class AuditResult:
                 f"The claim is false: ε is at least {self.epsilon_lower_bound:.4g}, "
                 f"and {self.claimed_epsilon:.6g} was claimed ({sure})."
             )
-        if self.verdict is Verdict.NO_PROMISE:
+        if self.verdict is Verdict.NO_GUARANTEE:
             return f"Nothing is claimed. ε is at least {self.epsilon_lower_bound:.4g} ({sure})."
         return (
             f"No violation was found: ε is at least {self.epsilon_lower_bound:.4g}, "

@@ -9,10 +9,10 @@ A mechanism enters the list of ``gazeveil lab audit`` with a decorator on a func
         "Counts with Acme's noise."
         return Subject(AcmeNoise(epsilon).run, PureDP(epsilon), (Pair(0, 1, "a count of 0 and a count of 1"),))
 
-Packages above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
-the command finds it there. The parameters of the function are its options, given as ``--set epsilon=2``.
+The parameters of the function are its options, given as ``--set epsilon=2``. The subjects of a package are in its
+module ``audited``, for example `gazeveil.samples.audited`; `SUBJECTS` names these modules and imports them on use.
 
-All of it is made up from nothing but the bounds that a guarantee speaks of: no participant's data goes into an audit.
+All inputs are made up from nothing but the bounds that a guarantee speaks of: no participant's data goes into an audit.
 
 A data set is a table of integers, one row an observer, one column a cell of the map. Clipping bounds what one observer
 may add: to a cell (``cap``), in all (``total``, the l1 norm), and in l2 norm (``norm``). The observers here go to
@@ -53,9 +53,6 @@ class Pair:
     first: Any
     second: Any
     words: str = "two neighbouring inputs"
-
-
-# --- What can be audited: a mechanism, what it claims, and the neighbouring inputs to try it on.
 
 
 Mechanism = Callable[[Any, NoiseSource, int], NDArray[Any]]
@@ -108,7 +105,14 @@ class Subject:
 
 SubjectBuilder = Callable[..., Subject]
 
-SUBJECTS: Registry[SubjectBuilder] = Registry("audit subject", package="gazeveil.privacy.audit.audited")
+SUBJECTS: Registry[SubjectBuilder] = Registry(
+    "audit subject",
+    "gazeveil.aggregate.audited",
+    "gazeveil.features.audited",
+    "gazeveil.gateway.audited",
+    "gazeveil.privacy.audit.audited",
+    "gazeveil.samples.audited",
+)
 """Functions that build a subject, by name: ``SUBJECTS["lattice-laplace"](epsilon=2.0)``."""
 
 

@@ -6,18 +6,17 @@ from __future__ import annotations
 
 from gazeveil.privacy.ledger.account import Account, Receipt
 from gazeveil.privacy.ledger.anchor import check_anchor, state_folder
-from gazeveil.privacy.ledger.clock import Clock
 from gazeveil.privacy.ledger.events import (
     AccountClosed,
     AllowanceSet,
     BudgetGranted,
     Charged,
-    Event,
     Leased,
+    LedgerEvent,
     Restored,
     UnprovenRecorded,
 )
-from gazeveil.privacy.ledger.ledger import DEFAULT, Ledger
+from gazeveil.privacy.ledger.ledger import DEFAULT, Clock, Ledger
 from gazeveil.privacy.ledger.replay import Verification
 
 __all__ = [
@@ -28,9 +27,9 @@ __all__ = [
     "BudgetGranted",
     "Charged",
     "Clock",
-    "Event",
     "Leased",
     "Ledger",
+    "LedgerEvent",
     "Receipt",
     "Restored",
     "UnprovenRecorded",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where an account stands, the receipt for a charge, and the refusal of one."""
+"""An account as it stands, the receipt for a charge, and the refusal of one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from typing import Any
 from gazeveil.display import html_table
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.exact import as_text, in_digits
-from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
+from gazeveil.privacy.guarantee import LETTERS, Guarantee, Unproven, guarantee_from_dict
 from gazeveil.privacy.ledger.events import Charged, Leased, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
-from gazeveil.privacy.ledger.store import Tail
-
-_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+from gazeveil.privacy.ledger.store import StoredAccount
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where one account stands.
+    """One account as it stands: its totals, and its newest event.
 
     Attributes:
         dataset: Which data set.
@@ -41,9 +39,9 @@ class Account:
     head: str
 
     @classmethod
-    def at(cls, tail: Tail) -> Account:
+    def at(cls, stored: StoredAccount) -> Account:
         """Return the account as the store has it."""
-        return cls(tail.dataset, tail.person, Totals.from_text(tail.totals), tail.number, tail.head)
+        return cls(stored.dataset, stored.person, Totals.from_text(stored.totals), stored.number, stored.head)
 
     @property
     def budget(self) -> Guarantee | None:
@@ -61,15 +59,15 @@ class Account:
         return by_name(self.budget, self.totals.remaining)
 
     @property
-    def next_back(self) -> tuple[int, Fraction] | None:
-        """In how many seconds ε comes back next, and how much; None where nothing does."""
-        return None if self.totals.rolling is None else self.totals.rolling.next_back
+    def next_restoration(self) -> tuple[int, Fraction] | None:
+        """In how many seconds ε is restored next, and how much; None where nothing is."""
+        return None if self.totals.rolling is None else self.totals.rolling.next_restoration
 
     @property
-    def promise(self) -> Guarantee | None:
-        """What all releases together guarantee so far: what was spent, or nothing once one of them was unproven.
+    def guarantee(self) -> Guarantee | None:
+        """What all releases together guarantee so far: what was spent; unproven once one of them was.
 
-        Where the budget comes back it is the budget: that is what any of its windows keeps to.
+        For an allowance it is the budget itself: every one of its windows keeps to that.
         """
         if self.totals.unproven:
             return Unproven(self.totals.unproven)
@@ -80,7 +78,7 @@ class Account:
     def __repr__(self) -> str:
         closed = ", closed" if self.totals.closed else ""
         budget = "no budget" if self.budget is None else f"{in_letters(self.remaining, up=False)} left of {self.budget}"
-        return f"Account({named(self.dataset, self.person)}, {self.totals.charges:,} charges, {budget}{closed})"
+        return f"Account({account_label(self.dataset, self.person)}, {self.totals.charges:,} charges, {budget}{closed})"
 
     def _repr_html_(self) -> str:
         rows = {
@@ -88,9 +86,9 @@ class Account:
             "spent": in_letters(self.spent),
             "left": in_letters(self.remaining, up=False),
             "charges": f"{self.totals.charges:,}",
-            "together": "nothing yet" if self.promise is None else str(self.promise),
+            "together": "nothing yet" if self.guarantee is None else str(self.guarantee),
         }
-        return html_table(f"Account of {named(self.dataset, self.person)}", rows.items())
+        return html_table(f"Account of {account_label(self.dataset, self.person)}", rows.items())
 
     def affords(self, guarantee: Guarantee) -> bool:
         """Whether a charge would fit now. Only a charge itself makes sure."""
@@ -113,7 +111,7 @@ class Account:
             "budget": None if self.budget is None else self.budget.to_dict(),
             "spent": _plain(self.spent),
             "remaining": _plain(self.remaining),
-            **({} if self.totals.rolling is None else {"next_back": _back(self.next_back)}),
+            **({} if self.totals.rolling is None else {"next_back": _restoration(self.next_restoration)}),
             "charges": self.totals.charges,
             "unproven": list(self.totals.unproven),
             "closed": self.totals.closed,
@@ -133,7 +131,7 @@ class Receipt:
         guarantee: What was charged.
         account: Where the account stood after it.
         repeated: Whether the charge was there already, from an earlier try.
-        ledger: The ledger's identity; empty where nobody knows.
+        ledger: The ledger's identity; empty where it is not known.
     """
 
     charge_id: str
@@ -145,13 +143,13 @@ class Receipt:
     ledger: str = ""
 
     def __repr__(self) -> str:
-        whose = named(self.account.dataset, self.account.person)
+        whose = account_label(self.account.dataset, self.account.person)
         return f"Receipt({self.guarantee}, charged to {whose} at {self.time}, digest {self.digest[:12]}…)"
 
     def _repr_html_(self) -> str:
         rows = {
             "charged": str(self.guarantee),
-            "to": named(self.account.dataset, self.account.person),
+            "to": account_label(self.account.dataset, self.account.person),
             "at": self.time,
             "left": in_letters(self.account.remaining, up=False),
             "digest": self.digest,
@@ -160,7 +158,7 @@ class Receipt:
 
     @property
     def anchor(self) -> dict[str, Any] | None:
-        """What the ledger must hold from now on, as `check_anchor` takes it; None where nobody knows."""
+        """What the ledger must hold from now on, as `check_anchor` takes it; None if the ledger is not known."""
         if not self.ledger:
             return None
         account = self.account
@@ -185,67 +183,67 @@ class Receipt:
         }
 
 
-def named(dataset: str, person: str) -> str:
-    """Name an account in a sentence."""
+def account_label(dataset: str, person: str) -> str:
+    """Return an account's name for a sentence."""
     return f'participant "{person}" of data set "{dataset}"' if person else f'data set "{dataset}"'
 
 
 def as_arguments(dataset: str, person: str) -> str:
-    """Name an account on the command line."""
+    """Return an account's name as arguments of the command line."""
     return shlex.join([dataset, "--participant", person] if person else [dataset])
 
 
 def in_letters(values: Mapping[str, Fraction], *, up: bool = True) -> str:
     """Write ε, δ and ρ for participants, rounded up (what is spent) or down (what is left)."""
-    return ", ".join(f"{_LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
+    return ", ".join(f"{LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
 
 
-def when_back(account: Account, now: datetime | None = None) -> str:
-    """Say what comes back next, and when; empty where nothing does."""
-    return _when(account.next_back, now)
+def restoration_time(account: Account, now: datetime | None = None) -> str:
+    """Say how much ε is restored next, and when; empty where nothing is."""
+    return _moment(account.next_restoration, now)
 
 
-def _when(back: tuple[int, Fraction] | None, now: datetime | None = None) -> str:
-    if back is None:
+def _moment(due: tuple[int, Fraction] | None, now: datetime | None = None) -> str:
+    if due is None:
         return ""
-    seconds, epsilon = back
+    seconds, epsilon = due
     now = (now or datetime.now(UTC)).astimezone(UTC)
     moment = now + timedelta(seconds=seconds)
     day = "" if moment.date() == now.date() else f"{moment:%Y-%m-%d} "
     return f"{in_letters({'epsilon': epsilon}, up=False)} at {day}{moment:%H:%M} UTC"
 
 
-def _back(back: tuple[int, Fraction] | None) -> dict[str, object] | None:
-    return None if back is None else {"in_s": back[0], "epsilon": as_text(back[1])}
+def _restoration(due: tuple[int, Fraction] | None) -> dict[str, object] | None:
+    return None if due is None else {"in_s": due[0], "epsilon": as_text(due[1])}
 
 
 def no_account(dataset: str, person: str) -> LedgerError:
-    """Say that nothing was granted."""
+    """Return the error for an account without a budget."""
     return LedgerError(
-        f"there is no account for {named(dataset, person)}",
+        f"there is no account for {account_label(dataset, person)}",
         hint=f"grant a budget first: `gazeveil ledger init {as_arguments(dataset, person)} --epsilon E`",
     )
 
 
-def over_budget(tail: Tail, before: Totals, after: Totals) -> BudgetExceeded:
-    """Say requested, remaining, missing and the next step."""
+def over_budget(stored: StoredAccount, before: Totals, after: Totals) -> BudgetExceeded:
+    """Return the refusal of a charge that does not fit: requested, remaining, missing and the next step."""
     cost = by_name(before.budget, tuple(new - old for new, old in zip(after.spent, before.spent, strict=True)))
     remaining = by_name(before.budget, before.remaining)
     missing = {name: max(Fraction(0), cost[name] - remaining[name]) for name in cost}
-    back = "" if before.rolling is None else _when(before.rolling.next_back)
+    back = "" if before.rolling is None else _moment(before.rolling.next_restoration)
     said = in_letters(missing) + (f"\n  comes back {back}" if back else "")
     way = "ask for less, or wait" if before.rolling else "ask for less, grant more"
-    return _refusal(tail, in_letters(cost), remaining, said, _plain(cost), _plain(missing), way)
+    return _refusal(stored, in_letters(cost), remaining, said, _plain(cost), _plain(missing), way)
 
 
-def no_price(tail: Tail, before: Totals, asked: Guarantee, reason: NoPrice) -> BudgetExceeded:
-    """Say why no budget of this kind could pay, and the next step."""
+def no_price(stored: StoredAccount, before: Totals, asked: Guarantee, reason: NoPrice) -> BudgetExceeded:
+    """Return the refusal of a charge that no budget of this kind can pay: the reason and the next step."""
     remaining = by_name(before.budget, before.remaining)
-    return _refusal(tail, str(asked), remaining, f"without end: {reason}", asked.to_dict(), None)
+    return _refusal(stored, str(asked), remaining, f"without end: {reason}", asked.to_dict(), None)
 
 
 def _refusal(
-    tail: Tail,
+    stored: StoredAccount,
     requested: str,
     remaining: Mapping[str, Fraction],
     missing: str,
@@ -253,16 +251,17 @@ def _refusal(
     difference: Mapping[str, object] | None,
     way: str = "ask for less, grant more",
 ) -> BudgetExceeded:
+    history = f"gazeveil ledger history {as_arguments(stored.dataset, stored.person)}"
     return BudgetExceeded(
-        f"over budget for {named(tail.dataset, tail.person)}\n"
+        f"over budget for {account_label(stored.dataset, stored.person)}\n"
         f"  requested  {requested}\n"
         f"  remaining  {in_letters(remaining, up=False)}\n"
         f"  missing    {missing}",
-        account=f"{tail.dataset}/{tail.person}" if tail.person else tail.dataset,
+        account=f"{stored.dataset}/{stored.person}" if stored.person else stored.dataset,
         requested=requested_plain,
         remaining=_plain(remaining),
         difference=difference,
-        hint=f"{way}, or see what was spent with `gazeveil ledger history {as_arguments(tail.dataset, tail.person)}`",
+        hint=f"{way}, or see what was spent with `{history}`",
     )
 
 

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Anchors: what a ledger must still hold, remembered in a file away from it. They show that an old copy was restored.
 
-A title of 128 bytes with the ledger's identity, then places of 128 bytes: place 0 for the newest event of the whole
-ledger, place *n* for the newest event of account *n*. A place has two halves that are written in turns, each with a
-checksum, so a write that power loss cuts short leaves the half before it. A charge writes two places, however many
-accounts there are.
-
-Every place names an event that was on disk before it was written. So whatever part of a write survives, the file names
-events that a ledger which lost nothing must hold.
-
 A chain of digests shows that nothing in it was changed, not that its end is missing. An anchor does: it names events
 that were on disk, and a ledger that lost one of them is an old copy. There is one in this machine's state folder,
 written after each event, and one in the record of every release.
+
+The file: a title of 128 bytes with the ledger's identity, then places of 128 bytes: place 0 for the newest event of the
+whole ledger, place *n* for the newest event of account *n*. A place has two halves that are written in turns, each with
+a checksum, so a write that power loss cuts short leaves the half before it. A charge writes two places, however many
+accounts there are. Every place names an event that was on disk before it was written. So whatever part of a write
+survives, the file names events that a ledger which lost nothing must hold.
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gazeveil.errors import LedgerError, LedgerRolledBack, OutputError
 from gazeveil.files import replacing
-from gazeveil.privacy.ledger.account import Account, named
-from gazeveil.privacy.ledger.store import Reader, Tail
+from gazeveil.privacy.ledger.account import Account, account_label
+from gazeveil.privacy.ledger.store import Reader, StoredAccount
 from gazeveil.process import lock, unlock
 
 if TYPE_CHECKING:
@@ -51,7 +49,7 @@ _FLUSH_S = 1.0
 """How long a written place may wait to be flushed: power loss alone can take it, and then the anchor is behind."""
 
 
-class Known(NamedTuple):
+class KnownEvent(NamedTuple):
     """An event that the ledger must hold: account, number and digest."""
 
     account: int
@@ -81,14 +79,14 @@ class AnchorFile:
         except OSError as error:
             raise self._trouble("read", error) from error
 
-    def known(self, accounts: Iterable[int]) -> list[Known]:
+    def known(self, accounts: Iterable[int]) -> list[KnownEvent]:
         """Return what is known of some accounts, and of account 0: the newest event of all."""
         with self._open(os.O_RDONLY) as file:
             self._check_title(file)
             places = (self._read(file, account)[1] for account in accounts)
             return [place for place in places if place is not None]
 
-    def everything(self) -> list[Known]:
+    def everything(self) -> list[KnownEvent]:
         """Return what is known of every account, and the newest event of all."""
         with self._open(os.O_RDONLY) as file:
             self._check_title(file)
@@ -96,7 +94,7 @@ class AnchorFile:
             places = (self._read(file, account)[1] for account in range(count))
             return [place for place in places if place is not None]
 
-    def remember(self, events: Iterable[Known]) -> None:
+    def remember(self, events: Iterable[KnownEvent]) -> None:
         """Write down events that are on disk in the ledger, the newest last; what is known never goes back."""
         if not self.is_there():
             self._make()
@@ -114,7 +112,7 @@ class AnchorFile:
             if time.monotonic() - self._flushed > _FLUSH_S:
                 self._flush(file)
 
-    def begin_anew(self, events: Iterable[Known]) -> None:
+    def begin_anew(self, events: Iterable[KnownEvent]) -> None:
         """Forget everything and remember only these events; for a ledger that was restored on purpose."""
         with replacing(self.path) as temporary:
             fresh = AnchorFile(self._identity)
@@ -122,7 +120,7 @@ class AnchorFile:
             fresh.remember(events)
 
     def close(self) -> None:
-        """Flush what was written lately, if that is possible; who cannot leaves an anchor that may be behind."""
+        """Flush what was written lately, if that is possible; if not, the anchor may be behind."""
         if self._waiting:
             with suppress(LedgerError), self._open(os.O_RDWR) as file:
                 self._flush(file)
@@ -161,7 +159,7 @@ class AnchorFile:
         if os.read(file, _PLACE) != self._title:
             raise self._damaged()
 
-    def _read(self, file: int, account: int) -> tuple[int, Known | None]:
+    def _read(self, file: int, account: int) -> tuple[int, KnownEvent | None]:
         """Return how often a place was written, and what it says."""
         os.lseek(file, _PLACE * (1 + account), os.SEEK_SET)
         place = os.read(file, _PLACE).ljust(_PLACE, b"\0")
@@ -170,7 +168,7 @@ class AnchorFile:
             raise self._damaged()
         return read
 
-    def _write(self, file: int, account: int, turn: int, event: Known) -> None:
+    def _write(self, file: int, account: int, turn: int, event: KnownEvent) -> None:
         half = (turn + 1, event.account, event.number, bytes_of(event.digest))
         checksum = _checksum(_HALF.pack(*half, 0)[:_BODY], zlib.crc32(b"%d" % account, self._seed))
         os.lseek(file, _PLACE * (1 + account) + _HALF.size * (turn % 2), os.SEEK_SET)
@@ -191,7 +189,7 @@ class AnchorFile:
 
 
 @lru_cache(maxsize=64)
-def _parsed(place: bytes, seed: int) -> tuple[int, Known | None] | None:
+def _parsed(place: bytes, seed: int) -> tuple[int, KnownEvent | None] | None:
     """Return how often a place was written, and what it says; None if it is damaged."""
     if not any(place):
         return 0, None
@@ -200,7 +198,7 @@ def _parsed(place: bytes, seed: int) -> tuple[int, Known | None] | None:
     if not whole:
         return None
     turn, owner, number, digest, _ = max(whole)
-    return turn, Known(owner, number, digest.hex())
+    return turn, KnownEvent(owner, number, digest.hex())
 
 
 def _checksum(body: bytes, seed: int) -> int:
@@ -244,58 +242,58 @@ def state_folder() -> Path:
         ) from None
 
 
-# --- Anchors: what a ledger must still hold, as remembered elsewhere. They show that an old copy was put back.
+# --- A ledger and its anchor, compared.
 
 
 Notice = Callable[[str], None]
 
-notice: Notice = logging.getLogger("gazeveil.ledger").warning
-"""Where notes for participants go by default."""
+log_notice: Notice = logging.getLogger("gazeveil.ledger").warning
+"""Where notices go by default: to the log."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LostEvents:
     """What the anchor names and the ledger does not hold.
 
     Attributes:
-        events: The newest event known of each account that lost some, and where the account stands now; None for an
-            account that is gone altogether.
+        events: The newest event known of each account that lost some, and the account as it stands; None for an account
+            that is gone altogether.
         damaged: Why the anchor cannot be read; empty if it can.
     """
 
-    events: tuple[tuple[Known, Tail | None], ...] = ()
+    events: tuple[tuple[KnownEvent, StoredAccount | None], ...] = ()
     damaged: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.events or self.damaged)
 
     def in_words(self) -> list[str]:
-        """Say it for participants, an account a line."""
+        """Say what is lost, an account a line."""
         if self.damaged:
             return [self.damaged]
         return [_lost_in_words(known, tail) for known, tail in self.events]
 
 
-def _lost_in_words(known: Known, tail: Tail | None) -> str:
+def _lost_in_words(known: KnownEvent, tail: StoredAccount | None) -> str:
     if tail is None:
         return f"account {known.account} is gone; it had {known.number:,} events"
-    whose = named(tail.dataset, tail.person)
+    whose = account_label(tail.dataset, tail.person)
     if tail.number < known.number:
         return f"{whose}: it has {tail.number:,} events and had {known.number:,}"
     return f"{whose}: event {known.number:,} is not the one that was there"
 
 
-class Watch:
+class AnchorCheck:
     """Compares one ledger with its anchor on this machine, before each event and after."""
 
     def __init__(self, where: str, tell: Notice | None = None) -> None:
-        self._where, self._tell = where, tell or notice
+        self._where, self._tell = where, tell or log_notice
         self.identity = ""
         self._file: AnchorFile | None = None
-        self._newest: Known | None = None
+        self._newest: KnownEvent | None = None
 
-    def check(self, reader: Reader, tail: Tail | None, *, written: bool = False) -> None:
-        """Make sure that the ledger holds what its anchor names: everything at first, then what can have changed.
+    def check(self, reader: Reader, tail: StoredAccount | None, *, written: bool = False) -> None:
+        """Check that the ledger holds what its anchor names: everything at first, then what can have changed.
 
         The anchor is read before the ledger, since others may add to both meanwhile.
 
@@ -331,25 +329,25 @@ class Watch:
         """
         self.identity = self.identity or after.head  # the first event of all
         self._file = self._file or AnchorFile(self.identity)
-        self._newest = Known(account, after.number, after.head)
+        self._newest = KnownEvent(account, after.number, after.head)
         self._file.remember([self._newest])
 
-    def loss(self, reader: Reader) -> Loss:
+    def loss(self, reader: Reader) -> LostEvents:
         """Return what the anchor names and the ledger does not hold."""
         identity = self.identity or reader.identity()
         if not identity:
-            return Loss()
+            return LostEvents()
         try:
             file = AnchorFile(identity)
             known = file.everything() if file.is_there() else []
         except LedgerError as error:
-            return Loss(damaged=error.message)
+            return LostEvents(damaged=error.message)
         if self._newest is not None:
             known.append(self._newest)
         tails = {tail.account: tail for tail in reader.tails() if tail.number}
         lost = {event for event in known if not _holds(reader, tails.get(event.account), event)}
         furthest = {event.account: event for event in sorted(lost)}
-        return Loss(tuple((event, tails.get(event.account)) for event in furthest.values()))
+        return LostEvents(tuple((event, tails.get(event.account)) for event in furthest.values()))
 
     def begin_anew(self, reader: Reader) -> None:
         """Accept the ledger as it stands."""
@@ -368,7 +366,7 @@ class Watch:
     def _check_everything(self, reader: Reader) -> None:
         if not (identity := reader.identity()):
             if self._newest is not None:
-                raise self._rolled_back(Loss(((self._newest, None),)))
+                raise self._rolled_back(LostEvents(((self._newest, None),)))
             return
         file = AnchorFile(identity)
         if file.is_there():
@@ -386,7 +384,7 @@ class Watch:
             )
         self.identity, self._file = identity, file
 
-    def _rolled_back(self, loss: Loss) -> LedgerRolledBack:
+    def _rolled_back(self, loss: LostEvents) -> LedgerRolledBack:
         lines = loss.in_words()
         more = [f"and {len(lines) - 3:,} accounts more"] if len(lines) > 3 else []
         return LedgerRolledBack(
@@ -398,7 +396,7 @@ class Watch:
 
 
 def check_anchor(ledger: Ledger, anchor: Mapping[str, Any]) -> None:
-    """Make sure that a ledger holds what the anchor in a release's record names.
+    """Check that a ledger holds what the anchor in a release's record names.
 
     Raises:
         LedgerRolledBack: If the ledger does not hold it.
@@ -418,12 +416,13 @@ def check_anchor(ledger: Ledger, anchor: Mapping[str, Any]) -> None:
         raise LedgerError(f"the record is of another ledger than {where}", hint="name the ledger that was charged")
     if held != head:
         raise LedgerRolledBack(
-            f"the ledger {where} does not hold event {number:,} of {named(dataset, person)}, which the record names",
+            f"the ledger {where} does not hold event {number:,} of {account_label(dataset, person)}, "
+            "which the record names",
             hint="the ledger is an old copy, or was changed: see `gazeveil ledger verify`",
         )
 
 
-def _holds(reader: Reader, tail: Tail | None, event: Known) -> bool:
+def _holds(reader: Reader, tail: StoredAccount | None, event: KnownEvent) -> bool:
     if tail is None or tail.number < event.number:
         return False
     if tail.number == event.number:
@@ -431,6 +430,6 @@ def _holds(reader: Reader, tail: Tail | None, event: Known) -> bool:
     return reader.digest(event.account, event.number) == event.digest
 
 
-def _ends(reader: Reader) -> Iterable[Known]:
+def _ends(reader: Reader) -> Iterable[KnownEvent]:
     """Return the newest event of each account."""
-    return [Known(tail.account, tail.number, tail.head) for tail in reader.tails() if tail.number]
+    return [KnownEvent(tail.account, tail.number, tail.head) for tail in reader.tails() if tail.number]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a ledger remembers: events that are added and never changed.
 
-The compatibility guarantee
--------------------------
+Compatibility
+-------------
 A ledger outlives the program that wrote it. Therefore, for every version of gazeveil to come:
 
 1. A kind of event is never removed, never renamed, and never changes its meaning.
@@ -34,7 +34,7 @@ GENESIS = "0" * 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class LedgerEvent:
     """What all events have.
 
     Attributes:
@@ -69,14 +69,14 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetGranted(Event):
+class BudgetGranted(LedgerEvent):
     """So much more may be spent. The first grant opens the account and fixes what kind of budget it holds."""
 
     kind: ClassVar[str] = "budget-granted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Charged(Event):
+class Charged(LedgerEvent):
     """So much was spent, whether or not the release that it paid for ever left.
 
     Attributes:
@@ -90,7 +90,7 @@ class Charged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllowanceSet(Event):
+class AllowanceSet(LedgerEvent):
     """From now on so much may be spent within any window of the budget; it takes the place of the allowance before.
 
     The first one opens an account whose budget comes back. In such an account there are leases and no other charges.
@@ -108,7 +108,7 @@ class AllowanceSet(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leased(Event):
+class Leased(LedgerEvent):
     """So much was spent on gaze until a moment; it counts until the budget's window has passed since that moment.
 
     Attributes:
@@ -123,21 +123,21 @@ class Leased(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnprovenRecorded(Event):
+class UnprovenRecorded(LedgerEvent):
     """Something without a proven guarantee was released: whatever else was spent, the account's guarantee is void."""
 
     kind: ClassVar[str] = "unproven-recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountClosed(Event):
+class AccountClosed(LedgerEvent):
     """Nothing more may be granted or spent."""
 
     kind: ClassVar[str] = "account-closed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored(Event):
+class Restored(LedgerEvent):
     """Someone went on with an old copy of the ledger on purpose: events of the account, or whole accounts, are lost.
 
     Attributes:
@@ -153,7 +153,7 @@ class Restored(Event):
 
 
 _ALL = (BudgetGranted, Charged, UnprovenRecorded, AccountClosed, Restored, AllowanceSet, Leased)
-KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in _ALL}
+KINDS: dict[str, type[LedgerEvent]] = {kind.kind: kind for kind in _ALL}
 
 _NAMES = {name: tuple(field.name for field in fields(kind)) for name, kind in KINDS.items()}
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -169,12 +169,12 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 """What the fields of events hold that do not hold text."""
 
 
-def to_text(event: Event) -> str:
+def to_text(event: LedgerEvent) -> str:
     """Write an event as the one text that is stored and digested."""
     return _canonical(event.to_dict())
 
 
-def from_text(text: str) -> Event:
+def from_text(text: str) -> LedgerEvent:
     """Read an event.
 
     Raises:

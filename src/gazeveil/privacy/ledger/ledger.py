@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger: who may spend how much, and what was spent.
+"""The ledger: who may spend how much, what was spent, and the time by which budgets are restored.
+
+Charge first, release after. `Ledger.charge` returns once the charge is on disk and not before, so a crash at any
+moment may waste budget but never overspends it. Whatever goes wrong raises, and then nothing may leave. Time never runs
+back: budgets are restored by the wall clock as it was when the process began, and the steady clock since then.
 
 Charge first, release after. `Ledger.charge` returns once the charge is on disk and not before, so a crash at any
 moment may waste budget but never overspends it. Whatever goes wrong raises, and then nothing may leave.
@@ -10,9 +14,11 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from fractions import Fraction
 from functools import wraps
 from pathlib import Path
@@ -25,23 +31,22 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger.account import (
     Account,
     Receipt,
+    account_label,
     in_letters,
-    named,
     no_account,
     no_price,
     over_budget,
     receipt_again,
 )
-from gazeveil.privacy.ledger.anchor import Known, Loss, Notice, Watch
-from gazeveil.privacy.ledger.anchor import notice as default_notice
-from gazeveil.privacy.ledger.clock import Clock, LedgerTime
+from gazeveil.privacy.ledger.anchor import AnchorCheck, KnownEvent, LostEvents, Notice
+from gazeveil.privacy.ledger.anchor import log_notice as default_notice
 from gazeveil.privacy.ledger.events import (
     AccountClosed,
     AllowanceSet,
     BudgetGranted,
     Charged,
-    Event,
     Leased,
+    LedgerEvent,
     Restored,
     UnprovenRecorded,
     digest_of,
@@ -51,8 +56,15 @@ from gazeveil.privacy.ledger.events import (
     to_text,
 )
 from gazeveil.privacy.ledger.replay import Verification, verify
-from gazeveil.privacy.ledger.spending import NoPrice, Totals, check_names, checked, written
-from gazeveil.privacy.ledger.store import PATIENCE_S, Book, Line, Moved, Store, Tail
+from gazeveil.privacy.ledger.spending import SLACK_S, NoPrice, Totals, check_names, checked, written
+from gazeveil.privacy.ledger.store import (
+    PATIENCE_S,
+    AccountMoved,
+    AccountTransaction,
+    Store,
+    StoredAccount,
+    StoredEvent,
+)
 
 DEFAULT = "ledger.sqlite"
 _LONGEST_NOTE = 10_000
@@ -63,14 +75,14 @@ Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
 
-def _asking_again(method: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """Let a method try a second time where its account had moved."""
+def _retrying(method: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Let a method try a second time if someone else wrote to its account meanwhile."""
 
     @wraps(method)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
         try:
             return method(*args, **kwargs)
-        except Moved:
+        except AccountMoved:
             return method(*args, **kwargs)
 
     return asked
@@ -82,10 +94,10 @@ class Ledger:
     def __init__(self, store: Store, notice: Notice | None = None, clock: Clock | None = None) -> None:
         self.store = store
         self._time = LedgerTime(clock, notice or default_notice)
-        self._watch = Watch(store.where, notice)
+        self._watch = AnchorCheck(store.where, notice)
         # Totals by account, with the stored text that they were read from: who charges often need not read it again.
         self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
-        self._here = threading.local()  # holds what this thread is to remember at the end of `together`
+        self._here = threading.local()  # holds what this thread is to remember at the end of `transaction`
 
     @classmethod
     def open(
@@ -104,8 +116,8 @@ class Ledger:
             create: Make the ledger if there is none. Without it a missing ledger is an error, because an empty one
                 has forgotten what was spent.
             patience_s: How long to wait for others who hold it, before it counts as unusable.
-            notice: Called with what participants should know though it is no error; by default it is logged.
-            clock: The time that budgets come back by; this process's own if there is none.
+            notice: Called with notices that are no errors; by default they are logged.
+            clock: The time by which budgets are restored; this process's own if there is none.
 
         Raises:
             LedgerError: If there is none, or it cannot be used.
@@ -129,7 +141,7 @@ class Ledger:
             ) from error
         return cls(SqliteStore(Path(where), create=create, patience_s=patience_s), notice, clock)
 
-    @_asking_again
+    @_retrying
     def grant(
         self, dataset: str, budget: Guarantee, *, person: str = "", note: str = "", first: bool = False
     ) -> Account:
@@ -149,17 +161,17 @@ class Ledger:
         with self._account(dataset, person, opening=True) as (held, tail, totals):
             if first and totals.budget is not None:
                 raise LedgerError(
-                    f"{named(dataset, person)} has a budget already: {totals.budget}",
+                    f"{account_label(dataset, person)} has a budget already: {totals.budget}",
                     hint="add to it with `gazeveil ledger grant`",
                 )
             event = BudgetGranted(**_common(tail, budget, note=note))
             return self._append(held, event, totals.after_grant(budget))
 
     def allow(self, dataset: str, allowance: GazeStreamDP, *, person: str = "", note: str = "") -> Account:
-        """Allow so much within any window of gaze: a budget that comes back. Allowing the same again changes nothing.
+        """Allow so much within any window of gaze: a budget that is restored. Allowing the same again changes nothing.
 
-        More, or for larger movements, holds at once. Less ε never does: who may spend less spends less. A smaller
-        radius, or another unit or window, holds once nothing counts any more.
+        More ε, and larger movements, hold at once. A smaller radius, or another unit or window, holds once nothing
+        counts any more. ε is never lowered; a smaller limit is kept with ``within`` of `charge`.
 
         Args:
             dataset: The account's data set.
@@ -181,7 +193,7 @@ class Ledger:
                 return account
         return self._allow(dataset, allowance, person, note)
 
-    @_asking_again
+    @_retrying
     def _allow(self, dataset: str, allowance: GazeStreamDP, person: str, note: str) -> Account:
         with self._account(dataset, person, opening=True) as (held, tail, before):
             totals, at = self._time.rolled((dataset, person), before)
@@ -192,7 +204,7 @@ class Ledger:
             event = AllowanceSet(**_common(tail, budget, note=note), at=at)
             return self._append(held, event, totals.after(event))
 
-    @_asking_again
+    @_retrying
     def charge(
         self,
         dataset: str,
@@ -215,9 +227,9 @@ class Ledger:
             note: Free text for participants.
             charge_id: Your own name for this charge. If the outcome of a charge is unknown, because a connection
                 broke or a process died, charge again with the same id: it is paid once.
-            lasts_s: For an account whose budget comes back: for how long from now on gaze is paid for. The charge
+            lasts_s: For an account whose budget is restored: for how long from now on gaze is paid for. The charge
                 counts until the budget's window has passed since then.
-            within: For such an account: how much ε may count at most with this charge, if that is less than allowed.
+            within: For such an account: the most ε that may count with this charge, if that is less than allowed.
 
         Raises:
             BudgetExceeded: If it does not fit. Nothing was spent.
@@ -240,14 +252,14 @@ class Ledger:
             common = _common(tail, guarantee, recipe=digest, note=note, event_id=charge_id)
             if until is None:
                 terms = None if after.conversion is totals.conversion else after.conversion
-                event: Event = Charged(**common, conversion=None if terms is None else terms.to_dict())
+                event: LedgerEvent = Charged(**common, conversion=None if terms is None else terms.to_dict())
             else:
                 event = Leased(**common, at=at, until=until)
             account = self._append(held, event, after)
             identity = self._watch.identity or held.book.reader.identity()
         return Receipt(event.id, account.head, event.time, guarantee, account, ledger=identity)
 
-    @_asking_again
+    @_retrying
     def record_unproven(
         self,
         dataset: str,
@@ -268,7 +280,7 @@ class Ledger:
             event = UnprovenRecorded(**_common(tail, guarantee, recipe=digest, note=note))
             return self._append(held, event, totals.after(event))
 
-    @_asking_again
+    @_retrying
     def close_account(self, dataset: str, *, person: str = "", note: str = "") -> Account:
         """Close an account for good, for instance when a participant withdraws: nothing more is granted or charged."""
         with self._account(dataset, person) as (held, tail, totals):
@@ -276,15 +288,15 @@ class Ledger:
             return self._append(held, event, totals.after(event))
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Wait for the disk once for many charges, where the store can: none of them counts before the block ends.
+    def transaction(self) -> Iterator[None]:
+        """Write many charges in one transaction, where the store can: none of them counts before the block ends.
 
         Raises:
             LedgerError: If they could not be written. Whether they were is unknown, so charge again with the same ids.
         """
         self.check()  # on a fresh reading, without what a connection in use may still have in its memory
         later: list[tuple[int, Account]] = []
-        with self.store.together():
+        with self.store.transaction():
             self._here.later = later
             try:
                 yield
@@ -294,7 +306,7 @@ class Ledger:
             self._watch.remember(account, after)
 
     def account(self, dataset: str, person: str = "") -> Account:
-        """Return where an account stands.
+        """Return an account as it stands.
 
         Raises:
             LedgerError: If there is no such account.
@@ -308,15 +320,15 @@ class Ledger:
         return self._time.standing(Account.at(tail))
 
     def accounts(self) -> list[Account]:
-        """Return where every account stands, sorted by data set and participant."""
+        """Return every account as it stands, sorted by data set and participant."""
         with self.store.reading() as reader:
             return [self._time.standing(Account.at(tail)) for tail in reader.tails()]
 
-    def history(self, dataset: str | None = None, person: str | None = None) -> Iterator[Event]:
+    def history(self, dataset: str | None = None, person: str | None = None) -> Iterator[LedgerEvent]:
         """Go through the events of all accounts, or of those of a data set or participant, each from its first."""
         return (from_text(line.text) for line in self.lines(dataset, person))
 
-    def lines(self, dataset: str | None = None, person: str | None = None) -> Iterator[Line]:
+    def lines(self, dataset: str | None = None, person: str | None = None) -> Iterator[StoredEvent]:
         """Go through the stored texts and digests of events, as `history` does."""
         with self.store.reading() as reader:
             for tail in reader.tails():
@@ -343,7 +355,7 @@ class Ledger:
         return self._watch.identity
 
     def check(self) -> None:
-        """Make sure that it holds everything that its anchor on this machine names.
+        """Check that it holds everything that its anchor on this machine names.
 
         Raises:
             LedgerRolledBack: If it does not.
@@ -352,13 +364,13 @@ class Ledger:
         with self.store.reading() as reader:
             self._watch.check(reader, None)
 
-    def lost(self) -> Loss:
+    def lost(self) -> LostEvents:
         """Return what the anchor on this machine names and the ledger does not hold: false if it holds everything."""
         with self.store.reading() as reader:
             return self._watch.loss(reader)
 
-    def restore(self, note: str) -> Loss:
-        """Accept an old copy of the ledger on purpose, record what is lost as events of their own, and go on from it.
+    def restore(self, note: str) -> LostEvents:
+        """Accept an old copy of the ledger on purpose, and record what is lost as events of their own.
 
         What was charged to an account that lost events is not known any more, so its guarantee in total is void.
 
@@ -388,7 +400,7 @@ class Ledger:
         return loss
 
     def close(self) -> None:
-        """Let go of the file or connection."""
+        """Close the file or connection."""
         self._watch.close()
         self.store.close()
 
@@ -397,7 +409,7 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         rows = [
-            (named(each.dataset, each.person), in_letters(each.spent), in_letters(each.remaining, up=False))
+            (account_label(each.dataset, each.person), in_letters(each.spent), in_letters(each.remaining, up=False))
             for each in self.accounts()
         ]
         return html_table(f"Ledger {self.store.where}", [("account", "spent", "left"), *rows])
@@ -409,8 +421,10 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[_Held, Tail, Totals]]:
-        """Hold an account alone, with what its events come to; what was added is remembered elsewhere, too."""
+    def _account(
+        self, dataset: str, person: str, *, opening: bool = False
+    ) -> Iterator[tuple[_OpenAccount, StoredAccount, Totals]]:
+        """Lock an account and give its totals; at the end, its newest event goes to the anchor, too."""
         check_names(dataset, person)
         later: list[tuple[int, Account]] | None = getattr(self._here, "later", None)
         with self.store.book(dataset, person, opening=opening) as book:
@@ -423,9 +437,10 @@ class Ledger:
                 totals = Totals.from_text(tail.totals)
             if totals.closed:
                 raise LedgerError(
-                    f"the account of {named(dataset, person)} is closed", hint="nothing more may be released from it"
+                    f"the account of {account_label(dataset, person)} is closed",
+                    hint="nothing more may be released from it",
                 )
-            held = _Held(book)
+            held = _OpenAccount(book)
             yield held, tail, totals
         if held.after is None:
             return
@@ -434,20 +449,22 @@ class Ledger:
         else:
             later.append((tail.account, held.after))
 
-    @_asking_again
-    def _record_restored(self, where: Tail, lost: Mapping[str, Any], gone: Mapping[str, Any], note: str) -> None:
+    @_retrying
+    def _record_restored(
+        self, where: StoredAccount, lost: Mapping[str, Any], gone: Mapping[str, Any], note: str
+    ) -> None:
         with self.store.book(where.dataset, where.person) as book:
             if (tail := book.tail) is None:
                 raise no_account(where.dataset, where.person)
             event = Restored(**_common(tail, None, note=note), lost=lost, gone=gone)
-            self._append(_Held(book), event, Totals.from_text(tail.totals).after(event))
+            self._append(_OpenAccount(book), event, Totals.from_text(tail.totals).after(event))
 
-    def _append(self, held: _Held, event: Event, totals: Totals) -> Account:
+    def _append(self, held: _OpenAccount, event: LedgerEvent, totals: Totals) -> Account:
         if len(event.note) > _LONGEST_NOTE:
             raise OptionError(f"a note has at most {_LONGEST_NOTE:,} letters, not {len(event.note):,}")
         text, running = to_text(event), totals.to_text()
         digest = digest_of_text(text)
-        held.book.append(Line(event.number, event.id, digest, text, running))
+        held.book.append(StoredEvent(event.number, event.id, digest, text, running))
         if len(self._seen) >= _REMEMBERED_ACCOUNTS:
             self._seen.clear()
         self._seen[event.dataset, event.person] = (running, totals)
@@ -456,15 +473,15 @@ class Ledger:
 
 
 @dataclass(slots=True)
-class _Held:
-    """An account that is held, and where it stands after it is let go."""
+class _OpenAccount:
+    """A locked account, and the account as it stands at the end of its transaction."""
 
-    book: Book
+    book: AccountTransaction
     after: Account | None = None
 
 
 def _common(
-    tail: Tail, guarantee: Guarantee | None, *, recipe: str = "", note: str = "", event_id: str = ""
+    tail: StoredAccount, guarantee: Guarantee | None, *, recipe: str = "", note: str = "", event_id: str = ""
 ) -> dict[str, Any]:
     return {
         "id": event_id,
@@ -479,9 +496,83 @@ def _common(
     }
 
 
-def _standing(tail: Tail, totals: Totals) -> Account:
+def _standing(tail: StoredAccount, totals: Totals) -> Account:
     return Account(tail.dataset, tail.person, totals, tail.number, tail.head)
 
 
-def _named_event(event: Known) -> dict[str, Any]:
+def _named_event(event: KnownEvent) -> dict[str, Any]:
     return {"number": event.number, "digest": event.digest}
+
+
+# --- The time by which budgets are restored: it never runs back.
+
+
+class Clock:
+    """Seconds since 1970 (UTC): the wall clock as it was at the beginning, and the steady clock since then.
+
+    It can be pickled: a process that pays for another one goes by the other's clock.
+
+    Attributes:
+        began: What the wall clock showed at the beginning.
+    """
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
+        self.began, self._zero = wall(), steady()
+        self._steady = steady
+
+    def now(self) -> float:
+        """Return the time."""
+        return self.began + (self._steady() - self._zero)
+
+
+THIS_PROCESS = Clock()
+"""One for all ledgers of a process: opening a ledger again gives no other time."""
+
+
+class LedgerTime:
+    """The time of each account of a ledger, in whole seconds."""
+
+    def __init__(self, clock: Clock | None, tell: Notice) -> None:
+        self._clock, self._tell = clock or THIS_PROCESS, tell
+        self._noted: set[tuple[str, str]] = set()
+
+    def standing(self, account: Account) -> Account:
+        """Return an account as it stands now."""
+        rolling = account.totals.rolling
+        return account if rolling is None else replace(account, totals=account.totals.rolled(self._now(rolling.at)))
+
+    def rolled(self, account: tuple[str, str], totals: Totals) -> tuple[Totals, int]:
+        """Return the totals of an account as of now, and its time.
+
+        Warn if clocks were set across a restart.
+        """
+        if totals.rolling is None:
+            return totals, self._now(0)
+        if note := self._note(account, totals):
+            self._tell(note)
+        at = self._now(totals.rolling.at)
+        return totals.rolled(at), at
+
+    def _now(self, last: int) -> int:
+        """Return the time of an account whose newest event is of ``last``."""
+        return max(last, math.floor(self._clock.now()))
+
+    def _note(self, account: tuple[str, str], totals: Totals) -> str:
+        """Return a notice, once for an account, if ε was restored across a restart, or the clock was set back."""
+        began, last = math.floor(self._clock.began), 0 if totals.rolling is None else totals.rolling.at
+        if began <= last <= self._clock.now():
+            return ""
+        back = totals.epsilon - totals.rolled(began).epsilon if last < began else Fraction(0)
+        if account in self._noted or not (back or last - self._clock.now() > SLACK_S):
+            return ""
+        self._noted.add(account)
+        if not back:
+            return (
+                f"the machine's clock is {timedelta(seconds=last - math.floor(self._clock.now()))} behind the newest "
+                f"charge of {account_label(*account)}: until it has caught up, no budget comes back"
+            )
+        return (
+            f"{timedelta(seconds=began - last)} passed for {account_label(*account)} before this program began, and "
+            f"{in_letters({'epsilon': back}, up=False)} came back; if the machine's clock was set forward meanwhile, "
+            "that was too early"
+        )

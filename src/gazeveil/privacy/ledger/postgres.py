@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, needing
 from gazeveil.privacy.ledger.events import GENESIS
-from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Reader, Tail, Turn
+from gazeveil.privacy.ledger.store import (
+    PATIENCE_S,
+    SCHEMA_VERSION,
+    AccountMoved,
+    ForkSafeLock,
+    Reader,
+    StoredAccount,
+    StoredEvent,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -84,19 +92,19 @@ class PostgresStore:
         self._address = address
         self.patience_s = patience_s
         self.where = self._without_secrets()
-        self._mine = Turn()
+        self._mine = ForkSafeLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._process = 0
         # Where this store left an account, and whether nobody else had been there since the time before.
-        self._left: dict[tuple[str, str], tuple[Tail, bool]] = {}
+        self._left: dict[tuple[str, str], tuple[StoredAccount, bool]] = {}
         with self._mine, self._explaining():
             if create:
                 self._create()
             self._connected()
 
     @contextmanager
-    def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_Book]:
-        """Hold one account in a transaction.
+    def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_PostgresTransaction]:
+        """Lock one account in a transaction.
 
         Raises:
             Moved: If the account was taken for unchanged and is not; the next try reads it.
@@ -116,14 +124,14 @@ class PostgresStore:
             if book.after is not None:
                 self._left[dataset, person] = (book.after, found == left)
 
-    def together(self) -> AbstractContextManager[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Write one after the other: to hold many accounts at once would be to wait for each other in a ring."""
         return nullcontext()
 
     @contextmanager
     def _locked(
         self, connection: psycopg.Connection[Any], dataset: str, person: str, *, opening: bool
-    ) -> Iterator[_Book]:
+    ) -> Iterator[_PostgresTransaction]:
         """Read the account and keep it locked until it is written."""
         try:
             with connection.pipeline():  # one round trip to the server instead of one per statement
@@ -134,7 +142,7 @@ class PostgresStore:
                 connection.execute(_LOCK, (dataset, person))
                 found = connection.execute(_TAIL, (GENESIS, dataset, person))
             row = found.fetchone()
-            book = _Book(connection, None if row is None else Tail(*row))
+            book = _PostgresTransaction(connection, None if row is None else StoredAccount(*row))
             yield book
             with connection.pipeline():
                 written = book.write()
@@ -146,29 +154,29 @@ class PostgresStore:
             raise
 
     @contextmanager
-    def _unread(self, connection: psycopg.Connection[Any], left: Tail) -> Iterator[_Book]:
+    def _unread(self, connection: psycopg.Connection[Any], left: StoredAccount) -> Iterator[_PostgresTransaction]:
         """Take the account to be where this store left it, and add the event that comes next."""
-        book = _Book(connection, left)
+        book = _PostgresTransaction(connection, left)
         try:
             yield book
         except Exception:
             # What was refused on the strength of an old reading must be asked again.
             if book.reader.tail(left.dataset, left.person) != left:
-                raise Moved from None
+                raise AccountMoved from None
             raise
         written = book.write()
         if written is not None and written.rowcount != 1:
-            raise Moved
+            raise AccountMoved
 
     @contextmanager
-    def reading(self) -> Iterator[_Reader]:
-        """Look at everything as it stands at one moment."""
+    def reading(self) -> Iterator[_PostgresReader]:
+        """Return all accounts as they stand at one moment."""
         with self._explaining(), self._open() as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield _Reader(connection)
+            yield _PostgresReader(connection)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         with self._mine:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
@@ -268,17 +276,17 @@ class PostgresStore:
             ) from error
 
 
-class _Book:
+class _PostgresTransaction:
     """One account in a transaction; what is appended is sent when the transaction ends."""
 
-    def __init__(self, connection: psycopg.Connection[Any], tail: Tail | None) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], tail: StoredAccount | None) -> None:
         self._connection = connection
-        self.reader = _Reader(connection)
+        self.reader = _PostgresReader(connection)
         self.tail = tail
-        self.after: Tail | None = None
-        self._line: Line | None = None
+        self.after: StoredAccount | None = None
+        self._line: StoredEvent | None = None
 
-    def append(self, line: Line) -> None:
+    def append(self, line: StoredEvent) -> None:
         """Add the next event."""
         if self.tail is None or self._line is not None:
             raise InternalError("one event is added to an account that is there")
@@ -292,18 +300,18 @@ class _Book:
         return self._connection.execute(_APPEND, (*self._line, self.tail.account))
 
 
-class _Reader(Reader):
+class _PostgresReader(Reader):
     """One moment of the whole ledger."""
 
     tails_sql, events_sql, mark = _TAILS, "gazeveil.events", "%s"
 
-    def lines(self, account: int) -> Iterator[Line]:
+    def lines(self, account: int) -> Iterator[StoredEvent]:
         """Go through an account's events from the first to the newest."""
         query = "SELECT number, id, digest, event, totals FROM gazeveil.events WHERE account = %s ORDER BY number"
         with self._connection.cursor(name="lines") as cursor:
             cursor.execute(query, (account,))
             for row in cursor:
-                yield Line(*row)
+                yield StoredEvent(*row)
 
     def faults(self) -> list[str]:
         """Return events without an account; the server itself watches its files (see its checksums)."""

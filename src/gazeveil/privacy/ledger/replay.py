@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replay a ledger and say everything that is wrong with it."""
+"""Replay a ledger's events and report everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gazeveil.errors import LedgerError
-from gazeveil.privacy.ledger.account import by_name, in_letters, named
-from gazeveil.privacy.ledger.events import GENESIS, Event, digest_of_text, from_text
+from gazeveil.privacy.ledger.account import account_label, by_name, in_letters
+from gazeveil.privacy.ledger.events import GENESIS, LedgerEvent, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
-from gazeveil.privacy.ledger.store import Line, Reader, Tail
+from gazeveil.privacy.ledger.store import Reader, StoredAccount, StoredEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +61,16 @@ def verify(reader: Reader, anchors: Iterable[str]) -> Verification:
 class _Replay:
     """One account, replayed event by event."""
 
-    def __init__(self, tail: Tail) -> None:
+    def __init__(self, tail: StoredAccount) -> None:
         self.tail = tail
         self.number, self.head, self.totals = 0, GENESIS, Totals()
         self.faults: list[str] = []
         self.readable = True
 
     def fault(self, what: str) -> None:
-        self.faults.append(f"{named(self.tail.dataset, self.tail.person)}: {what}")
+        self.faults.append(f"{account_label(self.tail.dataset, self.tail.person)}: {what}")
 
-    def take(self, line: Line) -> None:
+    def take(self, line: StoredEvent) -> None:
         self.number += 1
         if line.number != self.number:
             self.fault(f"event {self.number} is missing")
@@ -93,7 +93,7 @@ class _Replay:
                 self.fault(f"from event {line.number} on, the running totals are not what the events come to")
         self.head = line.digest
 
-    def _check_place(self, line: Line, event: Event) -> None:
+    def _check_place(self, line: StoredEvent, event: LedgerEvent) -> None:
         if event.previous != self.head:
             self.fault(f"event {line.number} does not follow the event before it")
         place = (event.number, event.id, event.dataset, event.person)

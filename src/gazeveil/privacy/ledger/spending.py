@@ -2,11 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What charges come to: how guarantees of different kinds are paid from one budget, and which charges expire when.
 
-A budget ``GazeStreamDP(B, W, r)`` is about any W seconds. A charge pays for gaze until a moment ``until``, so it counts
-until W seconds after that. Charges that come back within the same quarter of an hour are kept as one sum, which comes
-back at its end: an account then holds at most a hundred numbers, however many charges there were, and nothing comes
-back early. Sums are whole billionths of ε, rounded up. docs/proofs/rolling-budget.md has the proof.
-
 Every rule is an upper bound, and stays one when each release is chosen after seeing those before it.
 
 =================  ==================================================================================================
@@ -18,9 +13,6 @@ budget             what a charge costs
                    on terms that the first of them fixes: α·Σρ + fee in ε, and half of the budget's δ
 =================  ==================================================================================================
 
-A budget of ε for any window of gaze may be one that comes back: an *allowance*. It is paid for with leases, which count
-until the window has passed since the gaze that they paid for (`gazeveil.privacy.ledger.spending`).
-
 A guarantee about another unit, or between other neighbours, is first restated in the budget's (`Guarantee.restated`).
 What cannot be restated or converted, and what is unproven, has no finite cost and is refused.
 
@@ -29,6 +21,12 @@ number, but not a bound: someone who picks the next release by looking at the la
 With α fixed, the sum is a privacy filter (docs/reference/ledger.md has the proof).
 
 Sums are exact fractions. Only where a denominator passes 2048 bits is a sum rounded, up, to a multiple of 2^-1024.
+
+A budget ``GazeStreamDP(B, W, r)`` is about any W seconds, and may be one that is restored: an *allowance*. It is paid
+with leases. A lease pays for gaze until a moment ``until``, so it counts until W seconds after that. Leases that are
+restored within the same quarter of an hour are kept as one sum, which is restored at its end: an account then holds at
+most a hundred numbers, however many leases there were, and nothing is restored early. Sums are whole billionths of ε,
+rounded up. docs/proofs/rolling-budget.md has the proof.
 """
 
 from __future__ import annotations
@@ -60,8 +58,8 @@ from gazeveil.privacy.ledger.events import (
     AllowanceSet,
     BudgetGranted,
     Charged,
-    Event,
     Leased,
+    LedgerEvent,
     Restored,
     UnprovenRecorded,
 )
@@ -69,23 +67,23 @@ from gazeveil.privacy.ledger.events import (
 GRID_S = 900
 """Budget comes back at multiples of this many seconds."""
 SLACK_S = 60
-"""By so much may clocks of machines that share a ledger differ, and wall clocks be wrong when processes begin."""
+"""How far clocks of machines that share a ledger may differ, and wall clocks be wrong when processes begin."""
 _GRAINS = 10**9
 
 _encoded_in_order = json.JSONEncoder(separators=(",", ":")).encode
 
 Sums = tuple[tuple[int, int], ...]
-"""When it comes back, as a number of steps of the grid, and how much, in billionths of ε; the earliest first."""
+"""When ε is restored, as a number of steps of the grid, and how much, in billionths; the earliest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """Where an account stands whose budget comes back.
+    """What still counts of an allowance, and when it is restored.
 
     Attributes:
-        at: The account's time: seconds since 1970, as `gazeveil.privacy.ledger.clock` has it.
-        due: What still counts, by when it comes back.
-        counted: All of it, in billionths.
+        at: The account's time: seconds since 1970, by `gazeveil.privacy.ledger.ledger.Clock`.
+        due: What still counts, by when it is restored.
+        counted: All of it, in billionths of ε.
     """
 
     at: int
@@ -98,15 +96,15 @@ class Rolling:
         return Fraction(self.counted, _GRAINS)
 
     @property
-    def next_back(self) -> tuple[int, Fraction] | None:
-        """In how many seconds something comes back, and how much; None if nothing counts."""
+    def next_restoration(self) -> tuple[int, Fraction] | None:
+        """In how many seconds ε is restored next, and how much; None if nothing counts."""
         if not self.due:
             return None
         step, grains = self.due[0]
         return step * GRID_S - self.at, Fraction(grains, _GRAINS)
 
     def rolled(self, at: int) -> Rolling:
-        """Return where it stands at a later moment; an earlier one changes nothing."""
+        """Return what still counts at a later moment; an earlier one changes nothing."""
         if at <= self.at:
             return self
         gone = bisect_left(self.due, (at // GRID_S + 1, 0))
@@ -150,7 +148,7 @@ def _sums(plain: Iterable[Iterable[int]]) -> Sums:
     return tuple((int(step), int(grains)) for step, grains in plain)
 
 
-# --- What charges come to: how guarantees of different kinds are paid from one budget.
+# --- The totals of an account.
 
 
 _ZERO = Fraction(0)
@@ -165,7 +163,7 @@ _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 class NoPrice(Exception):  # noqa: N818  (always caught in this package, never shown as it is)
-    """A guarantee has no finite cost in a budget; the text says why."""
+    """A guarantee has no finite cost in a budget; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +231,7 @@ class Totals:
         charges: How many charges there were.
         unproven: Why parts of what was released have no guarantee.
         closed: Whether nothing more may happen.
-        rolling: When what comes back; None for a budget that does not come back.
+        rolling: What is restored when; None for a budget that is not restored.
     """
 
     budget: Guarantee | None = None
@@ -246,7 +244,7 @@ class Totals:
     closed: bool = False
     rolling: Rolling | None = None
 
-    def after(self, event: Event) -> Totals:
+    def after(self, event: LedgerEvent) -> Totals:
         """Return the totals with one more event; replaying all events from ``Totals()`` gives the account's.
 
         Raises:
@@ -260,22 +258,22 @@ class Totals:
         if isinstance(event, AccountClosed):
             return replace(self, closed=True)
         try:
-            promise = guarantee_from_dict(event.guarantee)
+            guarantee = guarantee_from_dict(event.guarantee)
         except OptionError as error:
             raise LedgerError(f"a {event.kind!r} event holds a guarantee that is not one: {error.message}") from None
         if isinstance(event, BudgetGranted):
-            return self.after_grant(promise)
+            return self.after_grant(guarantee)
         if isinstance(event, AllowanceSet):
-            return self.after_allowance(promise, event.at, event.carried)
+            return self.after_allowance(guarantee, event.at, event.carried)
         if isinstance(event, Leased):
-            return self.rolled(event.at).after_lease(promise, event.at, event.until)
+            return self.rolled(event.at).after_lease(guarantee, event.at, event.until)
         if isinstance(event, Charged):
-            return self._after_charged(promise, event.conversion)
-        if isinstance(event, UnprovenRecorded) and isinstance(promise, Unproven):
-            return replace(self, unproven=tuple(sorted({*self.unproven, *promise.reasons})))
+            return self._after_charged(guarantee, event.conversion)
+        if isinstance(event, UnprovenRecorded) and isinstance(guarantee, Unproven):
+            return replace(self, unproven=tuple(sorted({*self.unproven, *guarantee.reasons})))
         raise LedgerError(f"an event of kind {event.kind!r} cannot be added up")
 
-    def _after_charged(self, promise: Guarantee, written: Mapping[str, str] | None) -> Totals:
+    def _after_charged(self, guarantee: Guarantee, written: Mapping[str, str] | None) -> Totals:
         """Return the totals after a charge from the past, whose terms are the written ones."""
         try:
             terms = None if written is None else Conversion.from_dict(written)
@@ -283,7 +281,7 @@ class Totals:
             raise LedgerError(f"a charge holds terms of conversion that are not: {written!r}") from None
         if terms is not None and not terms.is_sound():
             raise LedgerError("a charge holds terms of conversion that are too cheap to be a bound")
-        total = self.after_charge(promise, terms)
+        total = self.after_charge(guarantee, terms)
         if total.conversion != (terms or self.conversion):
             raise LedgerError("a charge holds terms of conversion where there should be none, or none where it should")
         return total
@@ -306,7 +304,7 @@ class Totals:
             )
         return replace(self, budget=self.budget + grant)
 
-    def after_charge(self, promise: Guarantee, terms: Conversion | None = None) -> Totals:
+    def after_charge(self, guarantee: Guarantee, terms: Conversion | None = None) -> Totals:
         """Return the totals with one more charge, whether or not the budget allows it.
 
         Raises:
@@ -319,7 +317,7 @@ class Totals:
                 "the account's budget comes back, so a charge must say until when it pays for gaze",
                 hint="use another account for releases that stay",
             )
-        epsilon, delta, rho = _price(self.budget, promise)
+        epsilon, delta, rho = _price(self.budget, guarantee)
         conversion = self.conversion
         if conversion is None and rho and isinstance(self.budget, ApproxDP):
             conversion = Conversion.on(self.budget) if terms is None else terms
@@ -335,15 +333,16 @@ class Totals:
         )
 
     def rolled(self, at: int) -> Totals:
-        """Return the totals at a later moment of the account's time: without what came back until then."""
+        """Return the totals at a later moment of the account's time: without what was restored until then."""
         if self.rolling is None or (rolling := self.rolling.rolled(at)) is self.rolling:
             return self
         return self._rolling_on(rolling, self.charges)
 
     def allowed(self, wish: GazeStreamDP) -> GazeStreamDP:
-        """Return the allowance after someone wished for one: more, or for larger movements, at once.
+        """Return the allowance that holds after someone asked for another one.
 
-        Anything else waits until nothing counts any more, and ε never gets less: who may spend less spends less.
+        More ε, and larger movements, hold at once. Anything else waits until nothing counts any more. ε is never
+        lowered: a smaller limit is kept by whoever charges (``within``).
         """
         held, rolling = self.budget, self.rolling
         if rolling is None or not isinstance(held, GazeStreamDP):
@@ -382,7 +381,7 @@ class Totals:
                 rolling = rolling.times(steps, allowance.epsilon)
         return replace(self, budget=allowance, rolling=rolling, epsilon=rolling.epsilon, unproven=unproven)
 
-    def after_lease(self, promise: Guarantee, at: int, until: int) -> Totals:
+    def after_lease(self, guarantee: Guarantee, at: int, until: int) -> Totals:
         """Return the totals with one more charge, for gaze until a moment, whether or not the budget allows it.
 
         Raises:
@@ -391,7 +390,7 @@ class Totals:
         rolling = self._on_time(at)
         if not isinstance(self.budget, GazeStreamDP) or until < at:
             raise LedgerError("a lease pays for gaze until a moment that is not over yet, from an allowance")
-        rolling = rolling.charged(until, self.budget.window, _price(self.budget, promise)[0])
+        rolling = rolling.charged(until, self.budget.window, _price(self.budget, guarantee)[0])
         return self._rolling_on(rolling, self.charges + 1)
 
     def _rolling_on(self, rolling: Rolling, charges: int) -> Totals:
@@ -488,16 +487,16 @@ def _budget(text: str) -> Guarantee:
     return guarantee_from_dict(json.loads(text))
 
 
-def _ground(promise: Guarantee) -> tuple[object, ...]:
-    return type(promise), promise.unit, promise.neighbours
+def _ground(guarantee: Guarantee) -> tuple[object, ...]:
+    return type(guarantee), guarantee.unit, guarantee.neighbours
 
 
-def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, Fraction]:
+def _price(budget: Guarantee, guarantee: Guarantee) -> tuple[Fraction, Fraction, Fraction]:
     """Return the cost of a guarantee in ε, δ and ρ."""
-    if isinstance(promise, Unproven):
-        raise NoPrice(f"it is unproven ({promise.reason}), so no budget bounds what it reveals")
+    if isinstance(guarantee, Unproven):
+        raise NoPrice(f"it is unproven ({guarantee.reason}), so no budget bounds what it reveals")
     try:
-        here = promise.restated(unit=budget.unit, neighbours=budget.neighbours)
+        here = guarantee.restated(unit=budget.unit, neighbours=budget.neighbours)
     except CannotCompose as error:
         raise NoPrice(error.message) from None
     if isinstance(here, PureDP):
@@ -549,13 +548,13 @@ def _added(total: Fraction, cost: Fraction) -> Fraction:
     return Fraction(math.ceil(total * (1 << _GRID_BITS)), 1 << _GRID_BITS)
 
 
-def is_writable(promise: Guarantee) -> bool:
+def is_writable(guarantee: Guarantee) -> bool:
     """Whether the numbers of a guarantee are of a size that can be kept exactly."""
-    numbers = promise.numbers().values()
+    numbers = guarantee.numbers().values()
     return all(max(n.numerator.bit_length(), n.denominator.bit_length()) <= _LONG_BITS for n in numbers)
 
 
-# --- What a ledger can keep: names that every database can hold and every screen can show, and guarantees.
+# --- What can be kept: names that every database can hold and every screen can show, and guarantees.
 
 
 _LONGEST_NAME = 200

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.files import sync
-from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Reader, Turn
+from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, ForkSafeLock, Reader, StoredEvent
 from gazeveil.process import try_lock, unlock
 
 _APPLICATION_ID = 0x475A564C  # "GZVL", so that a ledger is told from any other SQLite file
@@ -93,11 +93,11 @@ class SqliteStore:
         self._name = str(self.path)
         self._lock = self._name + ".lock"
         self.patience_s = patience_s
-        self._mine = Turn(self._hang_up)
+        self._mine = ForkSafeLock(self._hang_up)
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self._file: File | None = None
-        self._together = threading.local()  # has a connection while this thread is in `together`
+        self._transaction = threading.local()  # has a connection while this thread is in `transaction`
         if create:
             self._create()
         with self._mine:
@@ -105,28 +105,28 @@ class SqliteStore:
 
     @property
     def where(self) -> str:
-        """Name the place for participants."""
+        """The place in words."""
         return str(self.path)
 
     @contextmanager
-    def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_Book]:
-        """Hold one account in a transaction, or in a part of one."""
-        with self._part() if self._connection_together else self._whole() as connection:
-            yield _Book(connection, dataset, person, opening=opening)
+    def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_SqliteTransaction]:
+        """Lock one account in a transaction, or in a part of one."""
+        with self._part() if self._open_transaction else self._whole() as connection:
+            yield _SqliteTransaction(connection, dataset, person, opening=opening)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Write everything that this thread does here in one transaction, with one wait for the disk."""
         with self._whole() as connection:
-            self._together.connection = connection
+            self._transaction.connection = connection
             try:
                 yield
             finally:
-                self._together.connection = None
+                self._transaction.connection = None
 
     @property
-    def _connection_together(self) -> sqlite3.Connection | None:
-        return getattr(self._together, "connection", None)
+    def _open_transaction(self) -> sqlite3.Connection | None:
+        return getattr(self._transaction, "connection", None)
 
     @contextmanager
     def _whole(self) -> Iterator[sqlite3.Connection]:
@@ -144,7 +144,7 @@ class SqliteStore:
 
     @contextmanager
     def _part(self) -> Iterator[sqlite3.Connection]:
-        """Begin a part of the transaction that can be taken back alone."""
+        """Begin a part of the transaction that can be rolled back alone."""
         connection = self._connected()
         if not connection.in_transaction:  # an error such as a full disk took everything back
             raise LedgerError(f"the ledger {self.path} took back what was to be written together")
@@ -159,23 +159,23 @@ class SqliteStore:
                 connection.execute("RELEASE part")
 
     @contextmanager
-    def reading(self) -> Iterator[_Reader]:
-        """Look at everything as it stands at one moment; within `together`, with what was written there."""
-        if connection := self._connection_together:
+    def reading(self) -> Iterator[_SqliteReader]:
+        """Return all accounts as they stand at one moment; within `transaction`, with what was written there."""
+        if connection := self._open_transaction:
             with self._explaining():
-                yield _Reader(connection)
+                yield _SqliteReader(connection)
             return
         file = self._same_file()
         _BEING_READ[file] += 1
         try:
             with self._explaining(), closing(self._open()) as connection:
                 connection.execute("BEGIN")
-                yield _Reader(connection)
+                yield _SqliteReader(connection)
         finally:
             _BEING_READ[file] -= 1
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._mine:
             self._hang_up()
 
@@ -365,34 +365,34 @@ class SqliteStore:
         return LedgerError(f"the ledger {self.path} refused: {error}", hint="see `gazeveil ledger verify`")
 
 
-class _Book:
+class _SqliteTransaction:
     """One account in a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, dataset: str, person: str, *, opening: bool) -> None:
         self._connection = connection
-        self.reader = _Reader(connection)
+        self.reader = _SqliteReader(connection)
         self.tail = self.reader.tail(dataset, person)
         if self.tail is None and opening:
             connection.execute("INSERT INTO accounts (dataset, person) VALUES (?, ?)", (dataset, person))
             self.tail = self.reader.tail(dataset, person)
 
-    def append(self, line: Line) -> None:
+    def append(self, line: StoredEvent) -> None:
         """Add the next event."""
         if self.tail is None:
             raise InternalError("an event is added to an account that is there")
         self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (self.tail.account, *line))
 
 
-class _Reader(Reader):
+class _SqliteReader(Reader):
     """One moment of the whole ledger."""
 
     tails_sql, events_sql, mark = _TAILS, "events", "?"
 
-    def lines(self, account: int) -> Iterator[Line]:
+    def lines(self, account: int) -> Iterator[StoredEvent]:
         """Go through an account's events from the first to the newest."""
         query = "SELECT number, id, digest, event, totals FROM events WHERE account = ? ORDER BY number"
         for row in self._connection.execute(query, (account,)):
-            yield Line(*row)
+            yield StoredEvent(*row)
 
     def faults(self) -> list[str]:
         """Return what SQLite finds wrong with its file."""

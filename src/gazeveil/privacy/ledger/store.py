@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a ledger is kept: what SQLite and PostgreSQL both do for it, and a lock among threads that respects a fork.
-
-Without this, a child that is forked while another thread charges finds the lock taken for ever, keeps the file lock of
-its parent alive, and shares SQLite's memory of which locks are held, which is wrong in the child.
+"""Where a ledger is kept: the contract of a store, what SQLite and PostgreSQL share, and a lock that is safe to fork.
 
 A store keeps texts and digests and knows nothing of privacy. With every event it keeps what all events of the account
 up to it come to, so that a charge reads one row, however long the history; `Ledger.verify` replays the events and
@@ -25,8 +22,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from gazeveil.privacy.ledger.events import GENESIS
 
 
-class Turn:
-    """Lets one thread in at a time."""
+class ForkSafeLock:
+    """A lock among threads that a forked process finds free.
+
+    A child that is forked while another thread charges would otherwise find the lock taken for ever, keep the file lock
+    of its parent alive, and share SQLite's memory of which locks are held, which is wrong in the child.
+    """
 
     __slots__ = ("__weakref__", "_before_fork", "_lock")
 
@@ -43,15 +44,15 @@ class Turn:
         self._lock.release()
 
     def take_for_fork(self) -> None:
-        """Wait for the turn and make ready for the fork."""
+        """Take the lock and prepare for the fork."""
         self._lock.acquire()
         _TAKEN.append(self)
         if self._before_fork is not None:
             self._before_fork()
 
 
-_TURNS: weakref.WeakSet[Turn] = weakref.WeakSet()
-_TAKEN: list[Turn] = []
+_TURNS: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
+_TAKEN: list[ForkSafeLock] = []
 
 
 def _before() -> None:
@@ -68,19 +69,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after)
 
 
-# --- Where a ledger is kept: what SQLite and PostgreSQL both do for it.
+# --- The contract of a store.
 
 
 SCHEMA_VERSION = 1
-"""Of the tables, not of the events in them; those have their own guarantee."""
+"""Of the tables; events have their own rules of compatibility (`gazeveil.privacy.ledger.events`)."""
 
 PATIENCE_S = 30.0
 """How long a writer waits for others before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
-    """Where an account stands: its newest event, and what all of its events come to."""
+class StoredAccount:
+    """An account as the store has it: its newest event, and what all of its events come to."""
 
     account: int
     dataset: str
@@ -90,7 +91,7 @@ class Tail:
     totals: str
 
 
-class Line(NamedTuple):
+class StoredEvent(NamedTuple):
     """One stored event, and what all events of its account up to it come to."""
 
     number: int
@@ -100,15 +101,15 @@ class Line(NamedTuple):
     totals: str
 
 
-class Moved(Exception):  # noqa: N818  (always caught in this package, never shown)
-    """An account is not where it was taken to be; nothing was written, and asking again helps."""
+class AccountMoved(Exception):  # noqa: N818  (always caught in this package, never shown)
+    """Someone else wrote to the account meanwhile; nothing was written, and a second try reads it again."""
 
 
-class Book(Protocol):
-    """One account, held alone by one transaction."""
+class AccountTransaction(Protocol):
+    """One account, locked by one transaction."""
 
     @property
-    def tail(self) -> Tail | None:
+    def tail(self) -> StoredAccount | None:
         """Where the account stands; None if there is no such account."""
         ...
 
@@ -117,7 +118,7 @@ class Book(Protocol):
         """All accounts, as they stand now."""
         ...
 
-    def append(self, line: Line) -> None:
+    def append(self, line: StoredEvent) -> None:
         """Add the next event; once in a transaction."""
         ...
 
@@ -135,17 +136,17 @@ class Reader(ABC):
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    def tails(self) -> list[Tail]:
+    def tails(self) -> list[StoredAccount]:
         """Return where every account stands, sorted by data set and participant."""
         return self._tails("ORDER BY dataset, person")
 
-    def tail(self, dataset: str, person: str) -> Tail | None:
+    def tail(self, dataset: str, person: str) -> StoredAccount | None:
         """Return where one account stands."""
         found = self._tails("WHERE dataset = {mark} AND person = {mark}", dataset, person)
         return found[0] if found else None
 
     @abstractmethod
-    def lines(self, account: int) -> Iterator[Line]:
+    def lines(self, account: int) -> Iterator[StoredEvent]:
         """Go through an account's events from the first to the newest."""
 
     def find(self, event_id: str) -> str | None:
@@ -168,9 +169,9 @@ class Reader(ABC):
     def faults(self) -> list[str]:
         """Return what the database itself finds wrong with its files."""
 
-    def _tails(self, which: str, *parameters: str) -> list[Tail]:
+    def _tails(self, which: str, *parameters: str) -> list[StoredAccount]:
         query = f"{self.tails_sql} {which.format(mark=self.mark)}"
-        return [Tail(*row) for row in self._connection.execute(query, (GENESIS, *parameters)).fetchall()]
+        return [StoredAccount(*row) for row in self._connection.execute(query, (GENESIS, *parameters)).fetchall()]
 
     def _one(self, query: str, *parameters: str | int) -> str | None:
         query = query.format(events=self.events_sql, mark=self.mark)
@@ -183,30 +184,30 @@ class Store(Protocol):
 
     @property
     def where(self) -> str:
-        """Name the place for participants, without secrets."""
+        """The place in words, without secrets."""
         ...
 
-    def book(self, dataset: str, person: str, *, opening: bool = False) -> AbstractContextManager[Book]:
-        """Hold one account in a transaction; leaving it commits durably, an error takes everything back.
+    def book(self, dataset: str, person: str, *, opening: bool = False) -> AbstractContextManager[AccountTransaction]:
+        """Lock one account in a transaction; its end commits durably, an error rolls everything back.
 
-        ``opening`` begins the account if there is none.
+        With ``opening``, the account is made if there is none.
 
         Raises:
             Moved: If the transaction must be tried again; the second try holds.
         """
         ...
 
-    def together(self) -> AbstractContextManager[None]:
-        """Let this thread's books be parts of one transaction, where that is possible: all on disk when it ends.
+    def transaction(self) -> AbstractContextManager[None]:
+        """Make this thread's accounts parts of one transaction, where that is possible: all on disk when it ends.
 
-        What fails within is taken back alone; an error at the end takes everything back.
+        A part that fails is rolled back alone; an error at the end rolls everything back.
         """
         ...
 
     def reading(self) -> AbstractContextManager[Reader]:
-        """Look at everything as it stands at one moment, without getting in the way of writers."""
+        """Return all accounts as they stand at one moment; writers do not wait."""
         ...
 
     def close(self) -> None:
-        """Let go of the place."""
+        """Close the file or connection."""
         ...

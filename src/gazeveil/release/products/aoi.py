@@ -22,7 +22,7 @@ from gazeveil.aggregate.saliency import Saliency
 from gazeveil.arrays import IntArray, Tell
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact
-from gazeveil.features.design import nine_of_ten
+from gazeveil.features.design import error_interval
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
@@ -122,7 +122,7 @@ class AoiMeasurement(Aggregate):
             ]
         )
         error, nothing = math.sqrt(float(variances.mean())), math.sqrt(_VARIANCE)
-        low, high = nine_of_ten(error, variances, len(variances))
+        low, high = error_interval(error, variances, len(variances))
         return Forecast(
             measure="error",
             expected=error,

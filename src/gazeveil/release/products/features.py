@@ -23,13 +23,13 @@ from gazeveil.display import brief
 from gazeveil.errors import InputError, InternalError, OptionError
 from gazeveil.exact import Number, exact
 from gazeveil.features.design import Design
-from gazeveil.features.external_tables import ForeignFeatures, read_foreign
+from gazeveil.features.external_tables import ExternalFeatures, read_external
 from gazeveil.features.group_series import GroupEstimate, GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.ranges import Clipped, Ranges
 from gazeveil.features.series import MIDDLE, SeriesMechanism, noisy_lengths, scaled_series
 from gazeveil.features.series_release import (
-    Named,
+    DeclaredNames,
     ParticipantRelease,
     about_raw_gaze,
     group_table,
@@ -95,7 +95,7 @@ class DeclaredSeries:
     study: Study
     stimuli: tuple[Stimulus, ...]
     group: str | None
-    settings: Settings | ForeignFeatures
+    settings: Settings | ExternalFeatures
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
@@ -139,11 +139,11 @@ class DeclaredSeries:
         """How many series a participant has."""
         return len(self.stimuli) * len(self.slots)
 
-    def names(self) -> list[Named]:
+    def names(self) -> list[DeclaredNames]:
         """Return the names of all series in their order, where a roster is declared."""
         groups = self.study.recordings.groups
         return [
-            Named(Key(who, stimulus.name, session, trial), stimulus.task or stimulus.name, groups.get(who, ""))
+            DeclaredNames(Key(who, stimulus.name, session, trial), stimulus.task or stimulus.name, groups.get(who, ""))
             for who in self.members or ()
             for stimulus in self.stimuli
             for session, trial in self.slots
@@ -215,7 +215,7 @@ class DeclaredSeries:
         if isinstance(data, BoundTable):
             yield from data.table.only(self.ranges.names).series()
             return
-        if isinstance(self.settings, ForeignFeatures):
+        if isinstance(self.settings, ExternalFeatures):
             raise InternalError("a table from elsewhere was taken for recordings")
         one = SeriesOrReason(self.settings, self.steps, self.ranges.names)
         for found in engine.map_recordings(data.corpus, one, tell):
@@ -260,7 +260,7 @@ class SeriesProduct(Measurement):
     def accepts(self, source: Data) -> None:
         """Refuse a source that does not fit, before anything is spent."""
         foreign, wanted = declares(self.study, source), self.series.settings
-        if (foreign is not None) != isinstance(wanted, ForeignFeatures):
+        if (foreign is not None) != isinstance(wanted, ExternalFeatures):
             raise OptionError(
                 "the release was planned for another kind of data", hint="plan with settings_for(study, data)"
             )
@@ -277,7 +277,7 @@ class SeriesProduct(Measurement):
         if (foreign := declares(self.study, source)) is not None:
             remarks: list[str] = []
             only = "" if foreign.stimulus else self.study.stimuli[0].name
-            data = bind_table(self.study, read_foreign(source, foreign, only, remarks))
+            data = bind_table(self.study, read_external(source, foreign, only, remarks))
             data.remarks.extend(remarks)
             return data
         if not is_table(source):
@@ -295,7 +295,7 @@ def declared_series(
     *,
     task: str | None,
     group: str | None,
-    settings: Settings | ForeignFeatures | None,
+    settings: Settings | ExternalFeatures | None,
     ranges: Ranges | None,
 ) -> DeclaredSeries:
     """Return the series of a release, checked against what the mechanism was made for.
@@ -404,7 +404,7 @@ def prepare_group_series(
     mechanism: GroupSeries,
     task: str | None = None,
     group: str | None = None,
-    settings: Settings | ForeignFeatures | None = None,
+    settings: Settings | ExternalFeatures | None = None,
 ) -> GroupMeasurement:
     """Plan the mean series of a group on one task."""
     series = declared_series(study, mechanism, task=task, group=group, settings=settings, ranges=None)
@@ -553,7 +553,7 @@ def prepare_participant_series(
     mechanism: ParticipantRelease | ParticipantSeries | SeriesMechanism,
     task: str | None = None,
     group: str | None = None,
-    settings: Settings | ForeignFeatures | None = None,
+    settings: Settings | ExternalFeatures | None = None,
     ranges: Ranges | None = None,
 ) -> SeriesMeasurement:
     """Plan the release of everyone's own series on one task."""

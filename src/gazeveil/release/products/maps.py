@@ -230,7 +230,7 @@ class HeatmapMeasurement(OneStimulus):
         """Return how many participants the decoder should assume, and the noisy sum."""
         number = self.study.participants.number
         if number is None:
-            number = self.mechanism.counted(len(data.corpus.observers), noise)
+            number = self.mechanism.noisy_count(len(data.corpus.observers), noise)
         return number, self._strategy(number).measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     @one_thread()
@@ -376,7 +376,7 @@ class HeatmapsMeasurement(Aggregate):
         plan = self.plan
         if not isinstance(plan, StudyPlan):
             return None
-        return _curve(plan).forecast(plan.carried())
+        return _curve(plan).forecast(plan.expected_correlation())
 
     def method(self) -> Method:
         """Return how the maps protect."""
@@ -411,7 +411,9 @@ class HeatmapsMeasurement(Aggregate):
         if not isinstance(plan, StudyPlan):
             return ()
         most = len(plan.stimuli)
-        left_out = least(lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
+        left_out = least(
+            lambda out: _curve(plan).forecast(plan.equal(most - out).expected_correlation()).worth_it, 1, most - 2
+        )
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
 
@@ -560,7 +562,7 @@ class MovieMeasurement(OneStimulus):
 
     def forecast(self) -> Forecast:
         """Return how much single moments are expected to show beyond the mean over time."""
-        return curve_of(self.mechanism.pictures).forecast(self.plan.carried())
+        return curve_of(self.mechanism.pictures).forecast(self.plan.expected_correlation())
 
     def alternatives(self) -> tuple[str, ...]:
         """Say that there is the mean over time."""

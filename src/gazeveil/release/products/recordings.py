@@ -24,7 +24,7 @@ from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.schema import VeilNote
 from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.composition import compose, kept_promise
+from gazeveil.privacy.composition import compose, guarantee_after_noise
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.protection import WindowOfGaze
 from gazeveil.release.data import BoundCorpus
@@ -162,7 +162,7 @@ class VeiledMeasurement(Measurement):
 
     def _note(self, noise: NoiseSource) -> VeilNote:
         """Return what the files say about themselves: with which noise is told by the guarantee that is left."""
-        guarantee = kept_promise(self.guarantee, noise)
+        guarantee = guarantee_after_noise(self.guarantee, noise)
         words = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
         return VeilNote(words, str(guarantee), json.dumps(guarantee.to_dict(), sort_keys=True))
 

@@ -188,7 +188,7 @@ class Heatmaps(Use):
             raise UnknownName(f"no way to make a heatmap is called {name!r}", hint=closest(name, self.mechanisms()))
         known = [one.name for one in fields(PrivateHeatmap) if one.name not in ("strategy", "picture", "cell_deg")]
         check_options(name, wanted.parameters, known)
-        strategies = [STRATEGIES[name]] if name in STRATEGIES else list(STRATEGIES)
+        strategies = [STRATEGIES[name]] if name in STRATEGIES else list(STRATEGIES.values())
         return (PrivateHeatmap, maps, *strategies)
 
     def make(self, wanted: Wanted, data: MapData) -> Protected:
