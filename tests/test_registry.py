@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import InternalError, UnknownName
-from gazeveil.registry import Registry
+from gazeveil.registry import Names, Registry
 
 
 def a_registry() -> Registry[str]:
@@ -97,3 +98,32 @@ def test_a_module_may_ask_for_what_was_found_so_far(tmp_path: Path, monkeypatch:
     name = a_package(tmp_path, "things_asked", {"a": entry.format("a"), "b": entry.format("b")})
     monkeypatch.syspath_prepend(tmp_path)
     assert importlib.import_module(name).THINGS["b"] == ["a"]
+
+
+TABLE: Names[object] = Names("wave", {"sine": "math:sin", "flat": 0})
+
+
+def test_a_literal_table_is_a_mapping_whose_values_may_be_imported_on_use() -> None:
+    assert TABLE["sine"] is math.sin
+    assert dict(TABLE) == {"sine": math.sin, "flat": 0}
+    assert TABLE.names() == list(TABLE) == ["sine", "flat"]
+    assert TABLE.get("flat") == 0
+    assert TABLE.get("square") is None
+
+
+def test_a_name_that_a_table_does_not_have_comes_with_a_guess_and_the_list() -> None:
+    with pytest.raises(UnknownName, match=r"no wave is called 'sin'\nhint: did you mean 'sine'\? known: sine, flat"):
+        TABLE["sin"]
+
+
+def test_what_is_added_unlisted_is_found_and_not_offered() -> None:
+    table: Names[str] = Names("colour", {"red": "colorsys:ONE_SIXTH"})
+    table.add_unlisted("blue")("#00f")
+    assert table["blue"] == "#00f"
+    assert "blue" in table
+    assert "blue" not in list(table)
+    assert table.names(unlisted=True) == ["red", "blue"]
+    with pytest.raises(InternalError, match="two colours are called 'red'"):
+        table.add_unlisted("red")("#e00")
+    with pytest.raises(UnknownName, match=r"hint: known: red$"):
+        table["green"]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Things found by name: formats, detectors, mechanisms, attacks, metrics.
 
-Each kind has one `Registry`; each thing lives in one file and enters by a decorator. A registry that is given
-a package imports that package's modules on first use, so a new file is found without editing a list. What enters
-unlisted is found by its name, and is offered to nobody.
+What others add file by file has a `Registry`: each thing lives in one file and enters by a decorator. A registry that
+is given a package imports that package's modules on first use, so a new file is found without editing a list.
+Everything else has a literal table, `Names`. What enters either unlisted is found by its name, and is offered to nobody.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import threading
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
 
 from gazeveil.errors import InternalError, UnknownName, closest
 
@@ -22,6 +22,58 @@ T = TypeVar("T")
 # One lock for all registries: a module that is being imported may ask another registry, and two locks taken in
 # two orders would wait for each other. The importing thread may ask again (it sees what was found so far).
 _DISCOVERY = threading.RLock()
+
+
+class Names(Mapping[str, T]):
+    """A literal table: names and what they stand for, in the order of the table.
+
+    Args:
+        kind: What one of them is, for messages.
+        table: Each name with its value, or with ``"module:attribute"``: then the value is imported when it is asked for.
+    """
+
+    def __init__(self, kind: str, table: Mapping[str, T | str]) -> None:
+        self.kind = kind
+        self._table: dict[str, T | str] = dict(table)
+        self._unlisted: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            found: Any = self._unlisted[name] if name in self._unlisted else self._table[name]
+        except KeyError:
+            raise UnknownName(f"no {self.kind} is called {name!r}", hint=closest(name, self)) from None
+        if isinstance(found, str):
+            module, _, attribute = found.partition(":")
+            found = getattr(importlib.import_module(module), attribute)
+        return found  # type: ignore[no-any-return]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return what the name stands for, or the default."""
+        return self[name] if name in self else default
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table or name in self._unlisted
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._table))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def names(self, *, unlisted: bool = False) -> list[str]:
+        """Return the names that are listed; on request also the others."""
+        return [*self, *sorted(self._unlisted)] if unlisted else [*self]
+
+    def add_unlisted(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that adds what it decorates: found by its name, offered to nobody."""
+
+        def enter(thing: T) -> T:
+            if name in self:
+                raise InternalError(f"two {self.kind}s are called {name!r}")
+            self._unlisted[name] = thing
+            return thing
+
+        return enter
 
 
 class Registry(Generic[T]):
