@@ -44,7 +44,7 @@ from gazeveil.release.map_files import enlarged
 from gazeveil.release.study import Study
 from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
-from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
+from gazeveil.simulate.readers import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
 from gazeveil.simulate.study import SimulatedStudy
 
 FEATURE_EPSILON = "3"

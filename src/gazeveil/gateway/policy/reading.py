@@ -38,8 +38,7 @@ from gazeveil.gateway.sample import BESIDE
 from gazeveil.gateway.tracker_fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.conventions import AXES, FRAMES
-from gazeveil.geometry import Geometry, Unit, headset, screen
+from gazeveil.geometry import AXES, FRAMES, Geometry, Unit, headset, screen
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.recipes import PRESETS, from_recipe, read_recipe
 from gazeveil.samples.space import FULL_TURN, Length, as_written, check_unit

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From rows to recordings: seconds, combined gaze, angles from vectors, the viewing plane, and whose row it is.
 
-Angles are in the head's frame: yaw to the right, pitch downwards, in degrees as `gazeveil.gaze.conventions` counts.
+Angles are in the head's frame: yaw to the right, pitch downwards, in degrees as `gazeveil.geometry` counts.
 """
 
 from __future__ import annotations

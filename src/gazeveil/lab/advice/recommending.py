@@ -427,7 +427,7 @@ def simulated_design() -> Design:
     from gazeveil.features.series import panel_of  # noqa: PLC0415
     from gazeveil.gaze.corpus import Corpus  # noqa: PLC0415
     from gazeveil.lab.experiments.feature_series import CHOSEN, PUBLIC_SEED, by_task, other_documents  # noqa: PLC0415
-    from gazeveil.simulate.reading import ReadingStudy  # noqa: PLC0415
+    from gazeveil.simulate.readers import ReadingStudy  # noqa: PLC0415
 
     readers = ReadingStudy(_READERS, _SECONDS, documents=other_documents(), seed=PUBLIC_SEED)
     found = extract_corpus(Corpus.of(readers.recordings())).table
