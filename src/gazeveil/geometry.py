@@ -6,7 +6,7 @@ One rule holds in every unit: x grows to the right, **y grows downwards**. Pixel
 left corner; degrees start straight ahead (the screen's centre). Degrees are exact visual angles of each axis,
 ``atan(offset / distance)``, not the small-angle shortcut, which is 4 % off at 20 degrees.
 
-Below the geometries: the screen that is assumed where none is declared, and the axes and frames of headsets' directions.
+After the geometries come the screen that is assumed where none is declared, and the axes of headsets' directions.
 """
 
 from __future__ import annotations
@@ -254,8 +254,8 @@ def normalised(
     return Geometry(Unit.FRACTION, width_px, height_px, width_mm, height_mm, distance_mm)
 
 
-# --- The usual screen: a 24-inch one with square pixels, seen from 600 mm; 16:9 where its pixels are not known either. It
-# is a constant: where participants looked never decides how large the screen is taken to be. Whoever uses it says so
+# --- The usual screen: 24 inches, square pixels, seen from 600 mm; 16:9 where its pixels are not known either. It is a
+# constant: where participants looked never decides how large the screen is taken to be. Whoever uses it says so
 # (`assumed_fields`), because every size in degrees then rests on it.
 
 
@@ -291,10 +291,10 @@ def assumption(plane: Geometry, assumed: tuple[str, ...]) -> str:
     return ", ".join(part for part in (size, seen) if part)
 
 
-# --- Directions of headsets. Our axes are right, down and ahead; a direction is yaw to the right and pitch downwards, in
-# degrees from straight ahead. In the *head's* frame ahead is where the head points, and a direction says how the eyes are
-# turned. In the *world's* frame ahead is fixed in the room, and a direction says what is looked at. A head's rotation
-# takes one to the other.
+# --- Directions of headsets. Our axes are right, down and ahead; a direction is yaw to the right and pitch downwards,
+# in degrees from straight ahead. In the *head's* frame ahead is where the head points: a direction says how the eyes
+# are turned. In the *world's* frame ahead is fixed in the room: a direction says what is looked at. A head's
+# rotation takes one to the other.
 
 
 Vector = tuple[float, float, float]
