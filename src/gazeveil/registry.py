@@ -4,7 +4,7 @@
 
 What others add file by file has a `Registry`: each thing lives in one file and enters by a decorator. A registry that
 is given a package imports that package's modules on first use, so a new file is found without editing a list.
-Everything else has a literal table, `Names`. What enters either unlisted is found by its name, and is offered to nobody.
+Everything else has a literal table, `Names`. What enters either unlisted is found by its name and offered to nobody.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import importlib
 import pkgutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from gazeveil.errors import InternalError, UnknownName, closest
 
@@ -29,7 +29,7 @@ class Names(Mapping[str, T]):
 
     Args:
         kind: What one of them is, for messages.
-        table: Each name with its value, or with ``"module:attribute"``: then the value is imported when it is asked for.
+        table: Each name with its value, or with the text ``"module:attribute"``, which is imported on use.
     """
 
     def __init__(self, kind: str, table: Mapping[str, T | str]) -> None:
@@ -38,10 +38,11 @@ class Names(Mapping[str, T]):
         self._unlisted: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        try:
-            found: Any = self._unlisted[name] if name in self._unlisted else self._table[name]
-        except KeyError:
-            raise UnknownName(f"no {self.kind} is called {name!r}", hint=closest(name, self)) from None
+        if name in self._unlisted:
+            return self._unlisted[name]
+        if name not in self._table:
+            raise UnknownName(f"no {self.kind} is called {name!r}", hint=closest(name, self))
+        found: Any = self._table[name]
         if isinstance(found, str):
             module, _, attribute = found.partition(":")
             found = getattr(importlib.import_module(module), attribute)
@@ -49,13 +50,16 @@ class Names(Mapping[str, T]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return what the name stands for, or the default."""
-        return self[name] if name in self else default
+        try:
+            return self[name]
+        except UnknownName:
+            return default
 
     def __contains__(self, name: object) -> bool:
         return name in self._table or name in self._unlisted
 
     def __iter__(self) -> Iterator[str]:
-        return iter(list(self._table))
+        return iter(self._table)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -66,76 +70,66 @@ class Names(Mapping[str, T]):
 
     def add_unlisted(self, name: str) -> Callable[[T], T]:
         """Return a decorator that adds what it decorates: found by its name, offered to nobody."""
+        return self._enter(name, self._unlisted)
 
+    def _enter(self, name: str, names: dict[str, Any]) -> Callable[[T], T]:
         def enter(thing: T) -> T:
-            if name in self:
+            if name in self._table or name in self._unlisted:
                 raise InternalError(f"two {self.kind}s are called {name!r}")
-            self._unlisted[name] = thing
+            names[name] = thing
             return thing
 
         return enter
 
 
-class Registry(Generic[T]):
-    """Names and what they stand for."""
+class Registry(Names[T]):
+    """Names and what they stand for, which modules enter with a decorator.
 
-    def __init__(self, kind: str, package: str | None = None) -> None:
-        self.kind = kind
-        self._package = package
-        self._entries: dict[str, T] = {}
-        self._unlisted: set[str] = set()
+    Args:
+        kind: What one of them is, for messages.
+        places: Modules that enter things, and packages whose modules do; they are imported on first use.
+    """
+
+    def __init__(self, kind: str, *places: str) -> None:
+        super().__init__(kind, {})
+        self._places = places
         self._searching = False
 
-    def register(self, name: str, *, listed: bool = True) -> Callable[[T], T]:
-        """Return a decorator that enters what it decorates under ``name``; unlisted, it is found by its name alone."""
-
-        def enter(thing: T) -> T:
-            if name in self._entries:
-                raise InternalError(f"two {self.kind}s are called {name!r}")
-            self._entries[name] = thing
-            if not listed:
-                self._unlisted.add(name)
-            return thing
-
-        return enter
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that enters what it decorates under ``name``."""
+        return self._enter(name, self._table)
 
     def __getitem__(self, name: str) -> T:
         self._discover()
-        try:
-            return self._entries[name]
-        except KeyError:
-            raise UnknownName(f"no {self.kind} is called {name!r}", hint=closest(name, self.names())) from None
+        return super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:
         self._discover()
-        return name in self._entries
+        return super().__contains__(name)
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[str]:
         self._discover()
-        return iter([self._entries[name] for name in self.names()])
+        return iter(sorted(self._table))
 
     def __len__(self) -> int:
-        return len(self.names())
-
-    def names(self, *, unlisted: bool = False) -> list[str]:
-        """Return the names that are listed, sorted; on request also the others."""
         self._discover()
-        return sorted(name for name in self._entries if unlisted or name not in self._unlisted)
+        return super().__len__()
 
     def _discover(self) -> None:
-        if self._package is not None:
+        if self._places:
             with _DISCOVERY:
                 self._import_modules()
 
     def _import_modules(self) -> None:
-        if self._package is None or self._searching:
+        if self._searching:
             return
         self._searching = True
         try:
-            package = importlib.import_module(self._package)
-            for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
-                if not module.name.startswith("_"):
-                    importlib.import_module(f"{package.__name__}.{module.name}")
-            self._package = None  # only once all were found: a broken module breaks every look-up, not just the first
+            for place in self._places:
+                package = importlib.import_module(place)
+                for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
+                    if not module.name.startswith("_"):
+                        importlib.import_module(f"{place}.{module.name}")
+            self._places = ()  # only once all were found: a broken module breaks every look-up, not just the first
         finally:
             self._searching = False

@@ -59,7 +59,7 @@ def test_eyes_and_head_are_released_at_the_same_moments_whatever_they_do(filtere
     for head in ((yaw, pitch), (np.full(len(t), np.nan),) * 2):
         veil = joint(filter=filtered).start(NoiseSource.seeded(4))
         veil.run_both(t, x, y, *head)
-        eyes, heads = (spends(part._books) for part in (veil._eyes, veil._head))  # type: ignore[attr-defined]
+        eyes, heads = (spends(part._budget) for part in (veil._eyes, veil._head))  # type: ignore[attr-defined]
         assert [moment for moment, _ in eyes] == [moment for moment, _ in heads]
         found.append(heads)
     assert found[0] == found[1]
@@ -73,7 +73,7 @@ def test_what_a_window_costs_is_one_budget() -> None:
     t, *columns = looking(600)
     veil.run_both(t, *columns)
     costs = [
-        [(at, Fraction(loss, 1 << 30) * radius) for at, loss in spends(part._books)]  # type: ignore[attr-defined]
+        [(at, Fraction(loss, 1 << 30) * radius) for at, loss in spends(part._budget)]  # type: ignore[attr-defined]
         for part, radius in ((veil._eyes, mechanism.radius), (veil._head, mechanism.head_radius))
     ]
     both = [(at, eyes + head) for (at, eyes), (_, head) in zip(*costs, strict=True)]

@@ -126,7 +126,7 @@ def test_no_window_costs_more_than_a_promise_that_it_meets_however_the_knob_is_t
                 window, radius = rng.choice(["0.2", "0.5", "1.5"]), int(rng.integers(20, 90))
                 veil.change(t, epsilon=int(rng.integers(1, 5)), window=str(window), radius=radius)
                 changed += 1
-            before, held = veil.promise, veil._held
+            before, held = veil.current, veil._held
             gaze = (math.nan, 0.0, 0.0) if rng.random() < 0.2 else (0.0, 0.0, 2000.0)
             if veil.step3(t, *gaze) != held:
                 points.append((round(t * 1e6), before))
@@ -159,7 +159,7 @@ def test_a_turned_knob_pauses_for_the_longer_window_and_then_ticks_as_ever() -> 
     t = np.arange(0, 400) / 100
     veil.run3(t[:60], *np.zeros((3, 60)))  # ticks at 0, 0.25 and 0.51
     veil.change(0.6, epsilon=1, window=1, radius=60)
-    assert str(veil.promise.guarantee) == str(GazeStreamDP(1, 1, 60, "mm"))
+    assert str(veil.current.guarantee) == str(GazeStreamDP(1, 1, 60, "mm"))
     shown = np.asarray(veil.run3(t[60:], *np.zeros((3, 340))))
     assert ticks_of(shown, t[60:])[:3].tolist() == pytest.approx([1.52, 2.02, 2.53])
 
@@ -187,7 +187,7 @@ def test_a_refused_change_leaves_the_promise_of_held_ticks_as_it_was() -> None:
             veil.change(0.0, **wrong)
     with pytest.raises(OptionError, match="time"):
         veil.change(math.nan, epsilon=1)
-    assert veil.promise == veil.mechanism
+    assert veil.current == veil.mechanism
     arrays = veil._state()
     for broken in (b"1,2", b"0,1,1", b"a,b,c"):
         with pytest.raises(StateError):

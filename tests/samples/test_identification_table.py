@@ -31,8 +31,8 @@ from gazeveil.samples.identification import (
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.recipes import PRESETS, preset
-from gazeveil.samples.recordings import processed
 from gazeveil.samples.space import Room3D, Screen, Space, Sphere
+from gazeveil.samples.veiled_recordings import processed
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.release import test_veiled_recordings_product as veiled
 

@@ -214,7 +214,7 @@ def test_ticks_are_chosen_for_noise_in_space() -> None:
         mechanism = veil_of("clock", EYES_SPACE, epsilon=epsilon, window=1, radius=5)
         assert isinstance(mechanism, Clock)
         in_space, in_plane = (
-            gaze_model.choose_c(gaze_model.EYES, EYES_SPACE.usual, 5 / epsilon, 1.0, variance)
+            gaze_model.choose_ticks(gaze_model.EYES, EYES_SPACE.usual, 5 / epsilon, 1.0, variance)
             for variance in (4.0, 3.0)
         )
         assert mechanism.chosen_ticks == in_space

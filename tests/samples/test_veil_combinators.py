@@ -86,7 +86,7 @@ def test_the_knob_of_a_chain_is_that_of_the_promise_in_it() -> None:
     veil.step(0.0, 10.0, 10.0)
     veil.change(0.0, epsilon=1)
     assert veil.guarantee == GazeStreamDP(1, "0.5", 60)
-    assert veil.promise == chain(EDGE, promising().with_promise(1), KalmanSmoothing(SCREEN))
+    assert veil.current == chain(EDGE, promising().with_guarantee(1), KalmanSmoothing(SCREEN))
     with pytest.raises(OptionError, match="chain cannot be changed: smoothing"):
         chain(SMOOTH).start(NoiseSource.seeded(1)).change(0.0, epsilon=1)
 

@@ -75,24 +75,24 @@ def test_a_veil_says_truthfully_whether_its_promise_can_be_changed(name: str) ->
     mechanism, (t, x, y) = with_a_knob(name), stream(SCREEN, 120)
     veil = mechanism.start(NoiseSource.secure())
     veil.run(t[:30], x[:30], y[:30])
-    assert veil.can_change == mechanism.can_change == bool(mechanism.knob) == (not mechanism.fixed)
+    assert veil.can_change == mechanism.can_change == bool(mechanism.privacy_level) == (not mechanism.fixed)
     wish: dict[str, Any] = {"epsilon": 2, "window": "0.75", "radius": 70}
     if veil.can_change:
-        wanted = mechanism.with_promise(**wish)
+        wanted = mechanism.with_guarantee(**wish)
         assert mechanism.can_become(wanted)
-        assert wanted.knob == {"epsilon": 2, "window": Fraction("0.75"), "radius": 70}
+        assert wanted.privacy_level == {"epsilon": 2, "window": Fraction("0.75"), "radius": 70}
         veil.change(float(t[30]), **wish)
-        assert veil.promise == wanted
+        assert veil.current == wanted
         assert veil.guarantee == wanted.guarantee == GazeStreamDP(2, "0.75", 70)
         moved = mechanism.resume(veil.hand_over(), NoiseSource.secure())
-        assert moved.promise == wanted
+        assert moved.current == wanted
     else:
-        for turned in (lambda: veil.change(float(t[30]), **wish), lambda: mechanism.with_promise(**wish)):
+        for turned in (lambda: veil.change(float(t[30]), **wish), lambda: mechanism.with_guarantee(**wish)):
             with pytest.raises(OptionError) as refused:
                 turned()
             assert mechanism.fixed in str(refused.value)
         assert not mechanism.can_become(mechanism)
-        assert veil.promise == mechanism
+        assert veil.current == mechanism
         assert not veil.shut
         veil.run(t[30:], x[30:], y[30:])
 
@@ -104,10 +104,10 @@ def test_those_that_can_change_are_these() -> None:
 
 def test_a_stream_goes_on_only_as_what_differs_in_the_promise_alone() -> None:
     clock: Any = example("clock")
-    assert clock.can_become(clock.with_promise(radius=99))
+    assert clock.can_become(clock.with_guarantee(radius=99))
     assert not clock.can_become(replace(clock, filter=False))
     assert not clock.can_become(example("kaleido"))
     assert not clock.can_become(example("gaussian"))
     one, other = (MECHANISMS["chain"](SCREEN, members=(edge, clock)) for edge in (example("edge"), example("spatial")))  # type: ignore[call-arg]
-    assert one.can_become(one.with_promise(epsilon=1))
+    assert one.can_become(one.with_guarantee(epsilon=1))
     assert not one.can_become(other)

@@ -13,12 +13,13 @@ from gazeveil import NoiseSource, Unproven
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName, VeilShut
 from gazeveil.lab.as_published.wilson_presets import preset as lab_preset
+from gazeveil.lab.attacks.restoring import undo_smoothing
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
 from gazeveil.samples.mechanisms.equalise import EqualFixations
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 from gazeveil.samples.mechanisms.random_smoothing import RandomSmoothing
-from gazeveil.samples.mechanisms.smoothing import LinearSmoothing, undo_smoothing
+from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.recipes import PRESETS, preset

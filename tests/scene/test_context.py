@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
-from gazeveil.scene.context import Radii, SceneContext, SceneState, middle_of, radii, window_of
+from gazeveil.scene.context import Radii, SceneContext, SceneState, radii, weighted_median, window_of
 from gazeveil.scene.film import MOST_STILLS, survey
 from gazeveil.scene.frames import Pixels
 from gazeveil.scene.regions import Box, Regions
@@ -126,8 +126,8 @@ def test_windows_that_one_can_work_out(lengths: Sequence[float], window: float |
 
 
 def test_the_middle_is_where_half_of_the_weight_lies() -> None:
-    assert middle_of(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])) == 2
-    assert middle_of(np.array([3.0, 1.0, 2.0]), np.array([5.0, 1.0, 1.0])) == 3
+    assert weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])) == 2
+    assert weighted_median(np.array([3.0, 1.0, 2.0]), np.array([5.0, 1.0, 1.0])) == 3
 
 
 def test_a_film_is_its_scenes_with_their_lengths() -> None:

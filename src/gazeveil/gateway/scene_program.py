@@ -26,7 +26,7 @@ import numpy as np
 
 from gazeveil.errors import GazeveilError
 from gazeveil.scene.context import SceneContext, SceneState
-from gazeveil.scene.frames import Camera, Pixels, Screen, decode, encode_png, frames_of
+from gazeveil.scene.frames import Camera, Pixels, ScreenPart, decode, encode_png, frames_of
 from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.regions import FINDERS, Finder, Regions, regions_from
 
@@ -129,7 +129,7 @@ def _watch(task: dict[str, Any], looker: _SceneReader) -> None:
         _play(Path(task["file"]), looker, loop=task["loop"])
         looker.say(over="the video is over")
         return
-    source = Camera(task["device"]) if task["source"] == "camera" else Screen(*(task["region"] or ()))
+    source = Camera(task["device"]) if task["source"] == "camera" else ScreenPart(*(task["region"] or ()))
     for t, frame in frames_of(source, every_s=looker.every_s):
         looker.frame(t, frame)
 

@@ -85,10 +85,10 @@ def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LON
         longest: What longer scenes are cut to.
     """
     known = np.array([length for length in lengths if length > 0])
-    return float(np.clip(middle_of(known, known), shortest, longest)) if len(known) else None
+    return float(np.clip(weighted_median(known, known), shortest, longest)) if len(known) else None
 
 
-def middle_of(values: FloatArray, weights: FloatArray) -> float:
+def weighted_median(values: FloatArray, weights: FloatArray) -> float:
     """Return the weighted median; between two values, the larger one."""
     order = np.argsort(values)
     heavy = np.cumsum(weights[order])
@@ -177,7 +177,7 @@ class SceneContext:
         """Take regions as they are, from an engine that knows them. A scene is over when half of its boxes are gone."""
         if self.reading is not None and t < self.reading.t:
             raise InputError(f"boxes of {t!r} s come after some of {self.reading.t!r} s", hint="time must not run back")
-        if self.reading is None or _is_other(self.reading.regions, regions):
+        if self.reading is None or _is_other_scene(self.reading.regions, regions):
             return self._new_scene(t, regions)
         return self._goes_on(t, regions)
 
@@ -207,7 +207,7 @@ class SceneContext:
         return self.reading
 
 
-def _is_other(before: Regions, now: Regions) -> bool:
+def _is_other_scene(before: Regions, now: Regions) -> bool:
     """Whether fewer than half of the boxes of either list are in the other one."""
     if not before or not now:
         return bool(before) != bool(now)

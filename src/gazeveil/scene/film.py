@@ -13,7 +13,7 @@ import numpy as np
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, canvas, png
 from gazeveil.errors import InputError
-from gazeveil.scene.context import Radii, SceneContext, middle_of, window_of
+from gazeveil.scene.context import Radii, SceneContext, weighted_median, window_of
 from gazeveil.scene.frames import Pixels
 from gazeveil.scene.regions import Regions
 
@@ -134,7 +134,7 @@ def _typical(scenes: list[FilmScene]) -> Radii:
     for name in ("small", "large"):
         known = [(getattr(scene.radii, name), max(scene.seconds, 1e-9)) for scene in scenes]
         known = [(radius, weight) for radius, weight in known if radius is not None]
-        found[name] = middle_of(*np.array(known).T) if known else None
+        found[name] = weighted_median(*np.array(known).T) if known else None
     return Radii(**found)
 
 

@@ -187,7 +187,7 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ScreenPart:
     """A part of the screen in pixels, or all of it if nothing is stated."""
 
     left: int = 0
@@ -196,7 +196,7 @@ class Screen:
     height: int | None = None
 
 
-Source = Path | str | Camera | Screen
+Source = Path | str | Camera | ScreenPart
 
 
 def frames_of(
@@ -224,13 +224,13 @@ def frames_of(
     pace = Pace(every_s)
     if isinstance(source, Camera):
         return _camera(source, pace, clock)
-    if isinstance(source, Screen):
+    if isinstance(source, ScreenPart):
         return _screen(source, pace, clock, sleep)
     path = Path(source)
     return _picture(path) if path.suffix.lower() in PICTURES else _video(path, pace)
 
 
-def first_of(frames: Frames) -> tuple[Frames, tuple[int, ...]]:
+def with_first_shape(frames: Frames) -> tuple[Frames, tuple[int, ...]]:
     """Return the same frames again, and the shape of the first: a source that cannot be opened fails here."""
     first = next(frames)
     return chain([first], frames), first[1].shape
@@ -281,7 +281,7 @@ def _camera(camera: Camera, pace: Pace, clock: Callable[[], float]) -> Frames:
         capture.release()
 
 
-def _screen(screen: Screen, pace: Pace, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
+def _screen(screen: ScreenPart, pace: Pace, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
     with needing("mss", "scene", "reading the screen"):
         import mss  # noqa: PLC0415
     try:
@@ -296,7 +296,7 @@ def _screen(screen: Screen, pace: Pace, clock: Callable[[], float], sleep: Calla
         raise InputError(f"the screen cannot be read: {error}", hint="is there a display, and is it allowed?") from None
 
 
-def _area(screen: Screen, all_of_it: dict[str, int]) -> dict[str, int]:
+def _area(screen: ScreenPart, all_of_it: dict[str, int]) -> dict[str, int]:
     left, top = all_of_it["left"] + screen.left, all_of_it["top"] + screen.top
     width = all_of_it["width"] - screen.left if screen.width is None else screen.width
     height = all_of_it["height"] - screen.top if screen.height is None else screen.height

@@ -20,7 +20,7 @@ from gazeveil.gateway.protocol import MOST_WAITING
 from gazeveil.gateway.sample import EyeGeometry, RawSample
 from gazeveil.gateway.tracker_fields import number
 from gazeveil.gaze.fileio.columns import Columns
-from gazeveil.gaze.fileio.recordings import AXES, VectorColumns
+from gazeveil.gaze.fileio.row_assembly import AXES, VectorColumns
 
 _DELIMITERS: Final = ",;\t"
 _MOST_BYTES: Final = 1 << 20
@@ -85,7 +85,7 @@ class Rows(ABC):
 
 
 def angles(direction: Vector, right: float = 1.0) -> Point:
-    """Return the angles of a direction, as `gazeveil.gaze.fileio.recordings.with_angles` does for tables."""
+    """Return the angles of a direction, as `gazeveil.gaze.fileio.row_assembly.with_angles` does for tables."""
     across, up, ahead = direction
     if not (ahead > 0.0 and math.isfinite(across + up + ahead)):
         return NOWHERE

@@ -19,7 +19,7 @@ from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point, mean_of
 from gazeveil.gateway.bridges.headset_logs import LogTail, Rows, angles
 from gazeveil.gateway.sample import FARTHEST_MM, ORIGINS, EyeGeometry, Place, RawSample
 from gazeveil.gaze.fileio.columns import Columns, parse_name
-from gazeveil.gaze.fileio.recordings import VectorColumns
+from gazeveil.gaze.fileio.row_assembly import VectorColumns
 from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.gaze.formats.vive_csv import DIRECTION_BIT, TICK, TICKS_PER_SECOND, TRUE, layout_of, per_second_of
 

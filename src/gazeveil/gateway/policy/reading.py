@@ -41,7 +41,7 @@ from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.geometry import AXES, FRAMES, Geometry, Unit, headset, screen
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.recipes import PRESETS, from_recipe, read_recipe
-from gazeveil.samples.space import FULL_TURN, Length, as_written, check_unit
+from gazeveil.samples.space import FULL_TURN, Length, check_unit, read_length
 from gazeveil.toml_table import File, Table, lines_of, tables, told
 
 _PART: Final = r"(?:0|[1-9]\d{0,3}|(?!\d+(?:\.|$))[^.\s]+)"
@@ -402,7 +402,7 @@ def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
         return None
     length = _length(table, key)
     try:
-        return as_written(length, tracker.space, key)
+        return read_length(length, tracker.space, key)
     except GazeveilError as error:
         raise table.because(key, f"a radius for {tracker.geometry}", error) from None
 

@@ -22,7 +22,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import GAZE_UNITS, parse_name
-from gazeveil.gaze.fileio.recordings import completed
+from gazeveil.gaze.fileio.row_assembly import completed
 from gazeveil.gaze.fileio.tables import Table, is_blank
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.geometry import Geometry, Unit

@@ -34,7 +34,7 @@ from gazeveil.gaze.fileio.bids import (
     screen_fields,
     validate,
 )
-from gazeveil.gaze.fileio.recordings import follows_from_eyes
+from gazeveil.gaze.fileio.row_assembly import follows_from_eyes
 from gazeveil.gaze.fileio.writing import valid_only
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key

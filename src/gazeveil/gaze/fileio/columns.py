@@ -243,7 +243,7 @@ def _compared(rule: Rule, values: pl.Series) -> pl.Series:
             return values.is_in(list(rule.values))
 
 
-def judge(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, report: ReadReport) -> pl.DataFrame:
+def apply_rules(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, report: ReadReport) -> pl.DataFrame:
     """Return a table in our columns whose samples are valid only where all rules hold.
 
     Raises:
@@ -260,7 +260,7 @@ def judge(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, report: 
             raise no_such_eye(rule.eye)
         note_lost(rule, each, report)
     report.rules_kept = True
-    frame = frame.with_columns(held(list(columns), verdicts))
+    frame = frame.with_columns(rule_columns(list(columns), verdicts))
     stated = {
         f"{prefix}valid": pl.all_horizontal(
             pl.col(name).fill_null(False)
@@ -287,7 +287,7 @@ def no_such_eye(eye: str) -> OptionError:
     )
 
 
-def held(rules: Sequence[Rule], verdicts: Sequence[Verdict]) -> list[pl.Series]:
+def rule_columns(rules: Sequence[Rule], verdicts: Sequence[Verdict]) -> list[pl.Series]:
     """Return the columns that say where all rules hold, one for the sample and one for each eye that has rules."""
     found: dict[str, pl.Series] = {}
     for rule, each in zip(rules, verdicts, strict=True):

@@ -27,7 +27,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.fileio.messages import Named, rules_of
+from gazeveil.gaze.fileio.messages import TrialName, rules_of
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
@@ -87,7 +87,7 @@ class Layout(NamedTuple):
         return 1 + 3 * len(self.eyes)
 
 
-class Unfit(NamedTuple):
+class Misfit(NamedTuple):
     """Why a line cannot be read: the column if one is to blame, what was expected and what was found."""
 
     column: str | None
@@ -116,19 +116,19 @@ def columns_of(eyes: Eyes, extra: int = 0) -> tuple[str, ...]:
     return ("time", *kept, *(f"extra {number + 1}" for number in range(extra)))
 
 
-def declared_by(words: Sequence[str]) -> Declared | Unfit:
+def declared_by(words: Sequence[str]) -> Declared | Misfit:
     """Read a SAMPLES line, given as its words after SAMPLES."""
     if not words or words[0] not in _POSITION_KINDS:
-        return Unfit("position type", "GAZE, HREF or PUPIL", repr(words[0][:40]) if words else "nothing")
+        return Misfit("position type", "GAZE, HREF or PUPIL", repr(words[0][:40]) if words else "nothing")
     eyes = eyes_of(words)
     if not eyes:
-        return Unfit("eyes", "LEFT, RIGHT or both", repr(" ".join(words)[:40]))
+        return Misfit("eyes", "LEFT, RIGHT or both", repr(" ".join(words)[:40]))
     rate = None
     if "RATE" in words:
         text = [*words, ""][words.index("RATE") + 1]
         rate = parse_number(text.encode())
         if rate is None or not rate > 0:
-            return Unfit("RATE", "a positive number", repr(text[:40]))
+            return Misfit("RATE", "a positive number", repr(text[:40]))
     columns = columns_of(eyes)
     if "VEL" in words:
         columns += tuple(f"{eye} velocity {axis}" for eye in eyes for axis in "xy")
@@ -138,7 +138,7 @@ def declared_by(words: Sequence[str]) -> Declared | Unfit:
     return Declared(words[0], eyes, columns, rate)
 
 
-def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence[bytes]) -> Layout | Unfit | None:
+def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence[bytes]) -> Layout | Misfit | None:
     """Decide how to read a block from what its header says and its first sample lines, most of which must agree.
 
     If a line has as many numbers as the SAMPLES line declares, all is well. If not, there may be columns that the
@@ -167,33 +167,33 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
         if extra >= 0 and certain and confirmed:
             return Layout(eyes, shape, columns_of(eyes, extra), remark)
     wanted = promised or " or ".join(str(len(columns_of(eyes))) for eyes in candidates)
-    return Unfit(None, f"{wanted} numbers in a sample line", str(shape))
+    return Misfit(None, f"{wanted} numbers in a sample line", str(shape))
 
 
-def read_sample(line: bytes, layout: Layout) -> list[float] | Unfit:
+def read_sample(line: bytes, layout: Layout) -> list[float] | Misfit:
     """Read one sample line with care: also the long numbers and exponents that the quick reader leaves alone."""
     fields = _fields_of(line)
     shape, numbers = layout.shape, layout.shape.numbers
     if len(fields) != shape.fields:
         names = [*layout.columns, *["flags"] * bool(shape.flags_length)]
         names += ["head target"] * shape.target_numbers + ["its flags"] * bool(shape.target_flags_length)
-        return Unfit(None, f"{shape.fields} fields ({', '.join(names)})", f"{len(fields)}: {shown(line)}")
+        return Misfit(None, f"{shape.fields} fields ({', '.join(names)})", f"{len(fields)}: {shown(line)}")
     values = []
     for column, text in zip(layout.columns, fields, strict=False):
         value = parse_number(text)
         if value is None or (column == "time" and math.isnan(value)):
-            return Unfit(column, "a number" if column == "time" else "a number or a dot", shown(text))
+            return Misfit(column, "a number" if column == "time" else "a number or a dot", shown(text))
         values.append(value)
     rest = fields[numbers:]
     if shape.flags_length and not _is_flags(flags := rest.pop(0), shape.flags_length):
-        return Unfit("flags", f"{shape.flags_length} dots or capitals", shown(flags))
+        return Misfit("flags", f"{shape.flags_length} dots or capitals", shown(flags))
     if shape.target_numbers:
         *target, flags = rest
         for text in target:
             if parse_number(text) is None:
-                return Unfit("head target", "a number or a dot", shown(text))
+                return Misfit("head target", "a number or a dot", shown(text))
         if not _is_flags(flags, shape.target_flags_length):
-            return Unfit("head target flags", f"{shape.target_flags_length} dots or capitals", shown(flags))
+            return Misfit("head target flags", f"{shape.target_flags_length} dots or capitals", shown(flags))
     return [seconds_of(fields[0]), *values[1 : layout.kept]]
 
 
@@ -281,7 +281,7 @@ class EyeLinkEvent(NamedTuple):
     source: str = "tracker"
 
 
-def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float, top: float) -> EyeLinkEvent | Unfit:
+def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float, top: float) -> EyeLinkEvent | Misfit:
     """Read an EFIX, ESACC or EBLINK line.
 
     Args:
@@ -295,21 +295,21 @@ def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float,
     names = _COLUMNS[keyword]
     if len(fields) not in _LENGTHS[keyword]:
         expected = ", ".join(("eye", *_TIMES, *names))
-        return Unfit(None, f"{keyword.decode()} with {expected}", f"{len(fields) - 1} fields")
+        return Misfit(None, f"{keyword.decode()} with {expected}", f"{len(fields) - 1} fields")
     eye = _EYE.get(fields[1])
     if eye is None:
-        return Unfit("eye", "L or R", shown(fields[1]))
+        return Misfit("eye", "L or R", shown(fields[1]))
     doubled = len(fields) - 5 >= 2 * len(names)
     values = _plain_numbers(line, fields) or _careful_numbers(fields[2:], _TIMES + names * (1 + doubled) + _RESOLUTION)
-    if isinstance(values, Unfit):
+    if isinstance(values, Misfit):
         return values
     if values[0] is None or values[1] is None:
-        return Unfit("start time" if values[0] is None else "end time", "a number", "none")
+        return Misfit("start time" if values[0] is None else "end time", "a number", "none")
     if keyword == b"EBLINK" and values[1] < values[0] and values[2] is not None and values[2] <= 0:
         # a blink of no sample: EyeLink writes the sample before its start as its end
         return EyeLinkEvent("blink", _seconds(fields[2], values[0]), _seconds(fields[2], values[0]), eye)
     if values[1] < values[0]:
-        return Unfit("end time", "a time after the start", shown(fields[3]))
+        return Misfit("end time", "a time after the start", shown(fields[3]))
     onset, offset = _seconds(fields[2], values[0]), _seconds(fields[3], values[1])
     if keyword == b"EBLINK":
         return EyeLinkEvent("blink", onset, offset, eye)
@@ -340,12 +340,12 @@ def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float,
     )
 
 
-def read_timed(kind: str, line: bytes) -> EyeLinkEvent | Unfit:
+def read_timed(kind: str, line: bytes) -> EyeLinkEvent | Misfit:
     """Read a line of keyword, time and text: messages, buttons (number and state) and input port changes."""
     fields = line.split(None, 2)
     time = parse_number(fields[1]) if len(fields) > 1 else None
     if time is None or math.isnan(time):
-        return Unfit("time", "a number", shown(fields[1]) if len(fields) > 1 else "nothing")
+        return Misfit("time", "a number", shown(fields[1]) if len(fields) > 1 else "nothing")
     text = fields[2].decode().strip() if len(fields) > 2 else ""
     if kind != "message":
         text = " ".join(text.split())
@@ -371,12 +371,12 @@ def _plain_numbers(line: bytes, fields: Sequence[bytes]) -> list[float | None] |
         return None
 
 
-def _careful_numbers(fields: Sequence[bytes], names: Sequence[str]) -> list[float | None] | Unfit:
+def _careful_numbers(fields: Sequence[bytes], names: Sequence[str]) -> list[float | None] | Misfit:
     values: list[float | None] = []
     for name, text in zip(names, fields, strict=False):
         value = parse_number(text)
         if value is None:
-            return Unfit(name, "a number or a dot", shown(text))
+            return Misfit(name, "a number or a dot", shown(text))
         values.append(None if math.isnan(value) else value)
     return values
 
@@ -443,8 +443,8 @@ class Trial:
 
     number: int
     label: str
-    stimulus: Named
-    trial: Named
+    stimulus: TrialName
+    trial: TrialName
     eyes_at_start: Eyes = ()
     key: Key | None = None
     declared: Declared | None = None
@@ -475,7 +475,7 @@ class Blocks:
         self._count = 0
         self.stimulus_rules = rules_of(options.stimulus_from)
         self.trial_rules = () if options.trial_from is None else rules_of(options.trial_from)
-        self._stimulus, self._trial = Named(self.stimulus_rules), Named(self.trial_rules)
+        self._stimulus, self._trial = TrialName(self.stimulus_rules), TrialName(self.trial_rules)
         self._screens: dict[str, Screen] = {}
         self._last_pixel_counts = True
         self._rate_hz: float | None = None
@@ -526,7 +526,7 @@ class Blocks:
         self._count += 1
         self.trial = Trial(self._count, self._label, self._stimulus, self._trial, eyes, events=self._waiting)
         self._waiting, self._label = [], ""
-        self._stimulus, self._trial = Named(self.stimulus_rules), Named(self.trial_rules)
+        self._stimulus, self._trial = TrialName(self.stimulus_rules), TrialName(self.trial_rules)
         return self.trial
 
     def key_of(self, trial: Trial, names: Names) -> Key:
@@ -548,7 +548,7 @@ class Blocks:
             if b"RECORDED BY libeyelink.py" in text:
                 self._last_pixel_counts = False  # PyGaze tells the tracker the screen's size, not its last pixel
         elif self.recording:
-            self._complain(Unfit(None, "a sample, an event or a message", shown(text)), line)
+            self._complain(Misfit(None, "a sample, an event or a message", shown(text)), line)
 
     def decide_layout(self, lines: list[bytes], line: int) -> bool:
         """Decide how the current trial's samples look; say whether the first line is to be read now, or is bad."""
@@ -559,11 +559,11 @@ class Blocks:
             if trial.declared is not None:
                 guess = Layout(trial.declared.eyes, Shape(len(trial.declared.columns)), trial.declared.columns)
             fault = read_sample(lines[0], guess)
-            if not isinstance(fault, Unfit):
-                fault = Unfit(None, "a sample", shown(lines[0]))
+            if not isinstance(fault, Misfit):
+                fault = Misfit(None, "a sample", shown(lines[0]))
             self._complain(fault, line)
             return False
-        if isinstance(decided, Unfit):
+        if isinstance(decided, Misfit):
             self._refuse(decided, line, counted=False)
             return True
         if decided.remark:
@@ -587,9 +587,9 @@ class Blocks:
     def _start(self, text: bytes, words: list[bytes], line: int) -> None:
         trial = self.open(eyes_of([word.decode() for word in words[2:]]))
         if len(words) < 2 or parse_number(words[1]) is None:
-            self._complain(Unfit("time", "a number", shown(b" ".join(words[1:2]))), line)
+            self._complain(Misfit("time", "a number", shown(b" ".join(words[1:2]))), line)
         elif not trial.eyes_at_start:
-            self._complain(Unfit("eyes", "LEFT, RIGHT or both", shown(b" ".join(words[2:]))), line)
+            self._complain(Misfit("eyes", "LEFT, RIGHT or both", shown(b" ".join(words[2:]))), line)
 
     def _end(self, text: bytes, words: list[bytes], line: int) -> None:
         if self.trial is not None:
@@ -598,10 +598,10 @@ class Blocks:
     def _samples(self, text: bytes, words: list[bytes], line: int) -> None:
         trial = self.trial or self.open()
         declared = declared_by([word.decode() for word in words[1:]])
-        if isinstance(declared, Unfit):
+        if isinstance(declared, Misfit):
             self._refuse(declared, line)
         elif declared.kind != "GAZE":
-            self._refuse(Unfit("position type", "GAZE", declared.kind), line, hint=_KIND_HINT)
+            self._refuse(Misfit("position type", "GAZE", declared.kind), line, hint=_KIND_HINT)
         else:
             trial.declared = declared
 
@@ -614,7 +614,7 @@ class Blocks:
 
     def _prescaler(self, text: bytes, words: list[bytes], line: int) -> None:
         if words[1:] != [b"1"]:
-            self._refuse(Unfit(words[0].decode(), "1", shown(b" ".join(words[1:]))), line)
+            self._refuse(Misfit(words[0].decode(), "1", shown(b" ".join(words[1:]))), line)
 
     def _eye_event(self, text: bytes, words: list[bytes], line: int) -> None:
         screen = self.trial.screen if self.trial is not None else _NO_SCREEN
@@ -624,10 +624,10 @@ class Blocks:
     def _signal(self, text: bytes, words: list[bytes], line: int) -> None:
         self._keep(read_timed(words[0].decode().lower(), text), line)
 
-    def _complain(self, fault: Unfit, line: int, hint: str = "") -> None:
+    def _complain(self, fault: Misfit, line: int, hint: str = "") -> None:
         self.report.bad(fault.error(self.path, line, hint))
 
-    def _refuse(self, fault: Unfit, line: int, *, counted: bool = True, hint: str = "") -> None:
+    def _refuse(self, fault: Misfit, line: int, *, counted: bool = True, hint: str = "") -> None:
         """Give up on the samples of the current block."""
         self.report.bad(fault.error(self.path, line, hint), lines=int(counted))
         (self.trial or self.open()).unreadable = True
@@ -635,7 +635,7 @@ class Blocks:
     def _message(self, text: bytes, words: list[bytes], line: int) -> None:
         event = read_timed("message", text)
         self._keep(event, line)
-        if isinstance(event, Unfit) or event.text is None:
+        if isinstance(event, Misfit) or event.text is None:
             return
         (self._stimulus if self.trial is None else self.trial.stimulus).hear(event.text)
         (self._trial if self.trial is None else self.trial.trial).hear(event.text)
@@ -661,17 +661,17 @@ class Blocks:
             trial = self.trial
             if name == "GAZE_COORDS" and trial is not None and trial.layout is not None and self.recording:
                 if screen != trial.screen:
-                    fault = Unfit(name, "the same screen for a whole recording block", shown(value.encode()))
+                    fault = Misfit(name, "the same screen for a whole recording block", shown(value.encode()))
                     self._complain(fault, line)
                 return
             self._screens[name] = screen
         elif name == "GAZE_COORDS":
             self._screens.pop(name, None)  # an earlier one may not hold any more
-            fault = Unfit(name, "left, top, right and bottom of a screen", shown(value.encode()))
+            fault = Misfit(name, "left, top, right and bottom of a screen", shown(value.encode()))
             self._complain(fault, line, _SCREEN_HINT)
 
-    def _keep(self, event: EyeLinkEvent | Unfit, line: int) -> None:
-        if isinstance(event, Unfit):
+    def _keep(self, event: EyeLinkEvent | Misfit, line: int) -> None:
+        if isinstance(event, Misfit):
             self._complain(event, line)
             return
         events = self.trial.events if self.trial is not None else self._waiting

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.fileio.eyelink import EyeLinkEvent, Unfit, read_eye_event, read_timed
-from gazeveil.gaze.fileio.messages import Named, Rule
+from gazeveil.gaze.fileio.eyelink import EyeLinkEvent, Misfit, read_eye_event, read_timed
+from gazeveil.gaze.fileio.messages import Rule, TrialName
 from gazeveil.gaze.fileio.numbers import milliseconds, plain_numbers
 from gazeveil.gaze.fileio.writing import (
-    DETECTOR,
-    OWN,
-    AmongRows,
+    DETECTOR_LOST,
+    RESERVED_MESSAGES,
+    LinesAmongRows,
     Losses,
     Piece,
     TextFile,
@@ -64,7 +64,7 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     if kind == "message" and (text in said or text.startswith("GAZE_COORDS")):
         return None
     if kind == "message" and (_SAYS_WHERE.match(text) or (not stimulus and _names_something(text))):
-        losses.add(OWN)
+        losses.add(RESERVED_MESSAGES)
         return None
     wanted = EyeLinkEvent(**{name: row[name] for name in EyeLinkEvent._fields})
     if kind in _TIMED:
@@ -78,13 +78,13 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
         back = None if line is None else read_eye_event(line.encode(), line.encode().split(), True, 0.0, 0.0)
     else:
         line = back = None
-    if line is None or back is None or isinstance(back, Unfit) or (back.kind, back.onset) != (kind, wanted.onset):
+    if line is None or back is None or isinstance(back, Misfit) or (back.kind, back.onset) != (kind, wanted.onset):
         losses.add(_NO_LINE)
         return None
     if kind in _TIMED:  # such a line is a moment, of no eye
         back = back._replace(eye=wanted.eye, offset=back.onset if wanted.offset is not None else None)
         back = back._replace(text=back.text or wanted.text)
-    losses.add(DETECTOR, int(wanted.source not in {None, "tracker"}))
+    losses.add(DETECTOR_LOST, int(wanted.source not in {None, "tracker"}))
     losses.add(_DETAILS, int(back._replace(source=wanted.source) != wanted))
     return TimedLine(wanted.onset if kind in _TIMED or wanted.offset is None else wanted.offset, line)
 
@@ -116,7 +116,7 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _names_something(text: str) -> bool:
-    heard = Named(None)
+    heard = TrialName(None)
     heard.hear(text)
     return bool(heard.name)
 
@@ -144,7 +144,7 @@ class EyeLinkFile(TextFile):
         self._begun = False
         self._last = "0"
         self._said: list[str] = []
-        self._among = AmongRows()
+        self._among = LinesAmongRows()
 
     def begin(self, piece: Piece) -> str:
         """Return the messages that name the recording, and the head of its block."""

@@ -19,7 +19,7 @@ import polars as pl
 
 from gazeveil.arrays import IntArray
 from gazeveil.errors import OptionError
-from gazeveil.gaze.fileio.recordings import placed_messages
+from gazeveil.gaze.fileio.row_assembly import placed_messages
 
 RULES: Final = "'TRIAL_VAR name', 'IMGLOAD', 'VFRAME', 'TRIALID', 'MSG beginning', or 'none'"
 
@@ -124,7 +124,7 @@ def media_in(message: str) -> str:
     return _last_part(message) if found and found.end() == len(message.rstrip()) else ""
 
 
-class Named:
+class TrialName:
     """The name of one trial, as far as its messages were seen. The first message that a rule finds counts."""
 
     def __init__(self, rules: Sequence[Rule] | None) -> None:

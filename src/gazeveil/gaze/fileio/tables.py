@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gazeveil.arrays import BoolArray, FloatArray, IntArray
 from gazeveil.errors import FileFormatError, InputError, InternalError
-from gazeveil.gaze.fileio.columns import Columns, column_of, held, note_lost, verdict
+from gazeveil.gaze.fileio.columns import Columns, column_of, note_lost, rule_columns, verdict
 from gazeveil.gaze.fileio.numbers import MISSING, as_flags, check_decimal, look_for_decimal, parse_numbers
 from gazeveil.gaze.fileio.text import BLOCK_BYTES, TextBlock, open_binary, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
@@ -61,7 +61,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Aside:
+class NonRowLines:
     """Takes lines that are no rows, such as messages between samples, out of a table, and keeps them."""
 
     def __init__(self, pattern: re.Pattern[bytes], mark: bytes = b"") -> None:
@@ -122,7 +122,7 @@ def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fa
     if (blank | good).all():
         # a blank line is nothing but its end
         return Rows(np.delete(octets, ends[blank]).tobytes(), np.flatnonzero(good) + block.first_line, quoted)
-    return _mend(block, delimiter, width, complain, fields, blank | good, good)
+    return _repair(block, delimiter, width, complain, fields, blank | good, good)
 
 
 def _all_regular(ends: IntArray, delimiters: IntArray, width: int) -> bool:
@@ -162,7 +162,7 @@ def _check_quotes(
     return suspicious, delimiters[quotes_before % 2 == 0]
 
 
-def _mend(
+def _repair(
     block: TextBlock,
     delimiter: str,
     width: int,
@@ -333,7 +333,7 @@ class Table:
         comments: bool = False,
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
-        aside: Aside | None = None,
+        aside: NonRowLines | None = None,
     ) -> None:
         """Open the table and find its columns.
 
@@ -434,7 +434,7 @@ class Table:
             note_lost(rule, each, self.report)
         self.report.rules_kept = True
         kept = frame.drop(ours for theirs, ours in names.items() if ours == f"for rules {theirs}")
-        return self._settle(Batch(kept.with_columns(held(list(columns), verdicts)), batch.lines), bad)
+        return self._settle(Batch(kept.with_columns(rule_columns(list(columns), verdicts)), batch.lines), bad)
 
     @property
     def _separator(self) -> str:
@@ -698,7 +698,7 @@ def read_whole(
     The mappings give our name → the words of the column, and after a space its unit where the words alone do not
     tell. Columns that the file lacks are null.
     """
-    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), quiet_report(report), delimiter=",", may_be_empty=True)
     found = {ours: name for ours, words in {**text, **numbers}.items() if (name := _find_beside(table.columns, words))}
     parts = [
         batch.frame
@@ -717,7 +717,7 @@ def _find_beside(columns: Columns, words: str) -> str | None:
     return columns.find_with_unit(spelling, (unit,)) if unit else columns.find(spelling)
 
 
-def aside(report: ReadReport) -> ReadReport:
+def quiet_report(report: ReadReport) -> ReadReport:
     """Return a report for a file that lies beside the one being read, so that progress stays the main file's."""
     return ReadReport(skip_bad=report.skip_bad)
 

@@ -27,7 +27,7 @@ from gazeveil.errors import GeometryError, InputError
 from gazeveil.files import is_device, replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.numbers import plain_numbers
-from gazeveil.gaze.fileio.recordings import follows_from_eyes
+from gazeveil.gaze.fileio.row_assembly import follows_from_eyes
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import VeilNote
@@ -361,8 +361,10 @@ def _in_unit(table: pl.DataFrame, geometry: Geometry, kind: type[TextFile], pref
 # --- Events as lines among the samples of a file.
 
 
-DETECTOR = "by which detector events were found: they stand as the tracker's"
-OWN = "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
+DETECTOR_LOST = "by which detector events were found: they stand as the tracker's"
+RESERVED_MESSAGES = (
+    "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
+)
 
 
 def with_known_numbers(events: pl.DataFrame) -> pl.DataFrame:
@@ -378,7 +380,7 @@ class TimedLine(NamedTuple):
     text: str
 
 
-class AmongRows:
+class LinesAmongRows:
     """Lines that wait for the rows of their time."""
 
     def __init__(self) -> None:

@@ -17,8 +17,8 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.fileio import bids_writer
 from gazeveil.gaze.fileio.bids import DESCRIPTION, OURS, Sidecars, axis_changes, geometry_of, parse_bids_name, units_of
 from gazeveil.gaze.fileio.columns import HOLDS, TIME_UNITS, Columns, parse_name
-from gazeveil.gaze.fileio.recordings import PER_SECOND, combined, in_seconds
-from gazeveil.gaze.fileio.tables import Batch, Table, add_bad_lines, aside, is_blank
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, combined, in_seconds
+from gazeveil.gaze.fileio.tables import Batch, Table, add_bad_lines, is_blank, quiet_report
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import VeilNote
@@ -219,7 +219,7 @@ def _side_by_side(
 ) -> Iterator[pl.DataFrame]:
     """Yield the samples of all eyes in one table, row by row the same line and time."""
     prefixes = ["" if eye.eye == "cyclopean" else f"{eye.eye}_" for eye in eyes]
-    reports = [report, *(aside(report) for _ in eyes[1:])]
+    reports = [report, *(quiet_report(report) for _ in eyes[1:])]
     streams = [
         _samples_of(eye, prefix, rate, options, own) for eye, prefix, own in zip(eyes, prefixes, reports, strict=True)
     ]
@@ -293,7 +293,7 @@ def _events_of(eye: _EyeFile, logged: _EyeFile, options: ReadOptions, report: Re
     extra = [name for name in schema.EVENTS if name in names] if OURS in logged.about else []
     text = ["trial_type", "message", *(name for name in extra if schema.EVENTS[name] == pl.String)]
     numbers = ["onset", "duration", "blink", *(name for name in extra if schema.EVENTS[name] == pl.Float64)]
-    own = aside(report)
+    own = quiet_report(report)
     table = Table(logged.path, options.beside(), own, delimiter="\t", header=names, may_be_empty=True)
     batches = table.batches(
         {name: name for name in text if name in names}, {name: name for name in numbers if name in names}, ("onset",)
@@ -358,7 +358,7 @@ class Bids:
             )
         recordings = by_recording(files)
         for done, eyes in enumerate(recordings, start=1):
-            own = aside(report)
+            own = quiet_report(report)
             for chunk in read_recording(eyes, sidecars, options, own):
                 report.rules_kept = own.rules_kept
                 yield chunk

@@ -27,10 +27,10 @@ from gazeveil.gaze.fileio.eyelink import (
     BOTH_EYES,
     ENDINGS,
     Blocks,
+    Misfit,
     Names,
     Shape,
     Trial,
-    Unfit,
     event_table,
     read_sample,
     shown,
@@ -169,7 +169,7 @@ class _Reading:
         if trial is None or trial.layout is None:
             raise InternalError("a sample line was read before its layout was known")
         values = read_sample(text, trial.layout)
-        if isinstance(values, Unfit):
+        if isinstance(values, Misfit):
             self.report.bad(values.error(self.path, line))
             return False
         self.values[: len(values), row] = values
@@ -192,7 +192,7 @@ class _Reading:
         if (text[:1].isdigit() and not ends_in_flags) or (keyword and keyword[0] in (*ENDINGS, b"BUTTON", b"INPUT")):
             hint = "the file may be cut off: copy it again, or drop the line with --skip-bad"
             self.report.bad(
-                Unfit(None, "a line end", f"the file's end after {shown(text)}").error(self.path, line, hint)
+                Misfit(None, "a line end", f"the file's end after {shown(text)}").error(self.path, line, hint)
             )
             return
         yield from self._read_lines(text + b"\n", line)

@@ -26,7 +26,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.fileio.messages import a_name, usual_variable
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     KeyRuns,
     combined,
@@ -36,7 +36,7 @@ from gazeveil.gaze.fileio.recordings import (
     stated,
     stated_screen,
 )
-from gazeveil.gaze.fileio.tables import Aside, Batch, Table, check_delimiter
+from gazeveil.gaze.fileio.tables import Batch, NonRowLines, Table, check_delimiter
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.formats.delimited import SPELLINGS as OF_TABLES
@@ -314,7 +314,7 @@ class FixationsCsv:
         """Yield the lists, one for each participant, stimulus, session and trial."""
         preamble = lines_before(path, _follows_preamble, options.encoding)
         vendor = vendor_of(_words(_header(path, preamble)))
-        aside = Aside(re.compile(rb"(?m)^(?!%b).+$" % vendor.only.encode())) if vendor.only else None
+        aside = NonRowLines(re.compile(rb"(?m)^(?!%b).+$" % vendor.only.encode())) if vendor.only else None
         table = Table(
             path,
             options,

@@ -15,8 +15,8 @@ from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus, is_corpus, write_events, write_samples, writing_corpus
-from gazeveil.gaze.fileio.columns import Columns, column_of, judge
-from gazeveil.gaze.fileio.recordings import PER_SECOND, completed, no_samples
+from gazeveil.gaze.fileio.columns import Columns, apply_rules, column_of
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, completed, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import MAGIC, TableLabel, guarded, os_errors_explained, read_label
@@ -97,7 +97,7 @@ def _chunks(
     if rules is None:
         rules = _rule_columns(options, path, samples)
     batches = _batches(samples, path, options.chunk_rows)
-    judged = (judge(batch, rules, path, report) for batch in batches) if rules else batches
+    judged = (apply_rules(batch, rules, path, report) for batch in batches) if rules else batches
     for key, run in _runs(judged, path):
         mine = events_of.pop(tuple(key), None)
         yield Chunk(

@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import Columns, parse_name
 from gazeveil.gaze.fileio.messages import Message, MessagesBetweenRows, namer, rules_of
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     Recorder,
     combined,
@@ -28,7 +28,7 @@ from gazeveil.gaze.fileio.recordings import (
     in_seconds,
     lines_before,
 )
-from gazeveil.gaze.fileio.tables import Aside, Batch, Line, Table
+from gazeveil.gaze.fileio.tables import Batch, Line, NonRowLines, Table
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
@@ -132,7 +132,7 @@ class _Shape:
     columns: Mapping[str, tuple[str, ...]]
     time: str
     found: tuple[float, ...]
-    aside: Aside
+    aside: NonRowLines
     fields: tuple[int, int]
     pupil_unit: str
 
@@ -160,12 +160,12 @@ def _names_in(head: bytes) -> set[str]:
 
 def _shape(names: set[str]) -> _Shape:
     if "gazepointx" not in names:
-        return _Shape(_EYETRIBE_EYES, "time", (), Aside(re.compile(rb"MSG\t"), b"MSG\t"), (2, 3), "")
+        return _Shape(_EYETRIBE_EYES, "time", (), NonRowLines(re.compile(rb"MSG\t"), b"MSG\t"), (2, 3), "")
     if "pupilvalidityleft" in names:
         pattern = re.compile(rb"(?m)^[^\t\n]+\t[^\t\n]+$")
-        return _Shape(_TOBII_EYES, "timestamp", (1.0,), Aside(pattern), (0, 1), "mm")
+        return _Shape(_TOBII_EYES, "timestamp", (1.0,), NonRowLines(pattern), (0, 1), "mm")
     pattern = re.compile(rb"(?m)^(?:TimeStamp\t.*|[^\t\n]+\t{2,}[^\t\n]+)$")
-    return _Shape(_TOBII_EYES, "timestamp", (0.0, 1.0), Aside(pattern), (0, -1), "mm")
+    return _Shape(_TOBII_EYES, "timestamp", (0.0, 1.0), NonRowLines(pattern), (0, -1), "mm")
 
 
 def _layout(columns: Columns, options: ReadOptions, shape: _Shape) -> dict[str, str]:

@@ -21,7 +21,7 @@ from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.fileio.messages import Message, MessagesBetweenRows, a_name, media_in, namer, rules_of
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     Recorder,
     combined,
@@ -31,7 +31,7 @@ from gazeveil.gaze.fileio.recordings import (
     lines_before,
     stated,
 )
-from gazeveil.gaze.fileio.tables import Aside, Batch, Line, Table
+from gazeveil.gaze.fileio.tables import Batch, Line, NonRowLines, Table
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
@@ -211,7 +211,7 @@ class SmiText:
                 hint="--format fixations-csv reads the list; for samples, export them, or raw data from BeGaze",
             )
         preamble = lines_before(path, is_header, options.encoding)
-        aside = Aside(_MESSAGE, b"MSG")
+        aside = NonRowLines(_MESSAGE, b"MSG")
         table = Table(
             path,
             options,

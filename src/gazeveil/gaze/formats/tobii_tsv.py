@@ -18,7 +18,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of, which_are
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     Recorder,
     combined,

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.gaze.fileio.columns import Columns, header_words
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     VectorColumns,
     combined,

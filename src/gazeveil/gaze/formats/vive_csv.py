@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, header_words, parse_name
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     AXES,
     PER_SECOND,
     VectorColumns,
@@ -121,7 +121,7 @@ class ViveCsv:
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
-            for piece in combined(frame_of.told_only(frame), options.eye).iter_slices(options.chunk_rows):
+            for piece in combined(frame_of.known_only(frame), options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
         frame_of.finish(report)
 
@@ -255,7 +255,7 @@ class _Frame:
         self._path = path
         vectors = layout.vectors
         self._column = vectors.numbers.get("left_eye_x") or vectors.text["left_eye"]
-        self._told_from = 0
+        self._known_from = 0
         self._known = False
         self._unknown_gaze = 0
         self.right = 1.0
@@ -265,10 +265,10 @@ class _Frame:
         # positions are measured from between the eyes, so one eye is enough
         apart = batch.frame["left_eye_x"].fill_null(0.0) - batch.frame["right_eye_x"].fill_null(0.0)
         says = apart != 0
-        self._told_from = 0
+        self._known_from = 0
         if not self._known:
             rows = np.flatnonzero(says.to_numpy())
-            self._told_from = int(rows[0]) if len(rows) else batch.frame.height
+            self._known_from = int(rows[0]) if len(rows) else batch.frame.height
             if len(rows):
                 # the left eye is on the left: where it has the larger x, x grows to the left
                 self.right, self._known = -1.0 if apart[int(rows[0])] > 0 else 1.0, True
@@ -280,13 +280,13 @@ class _Frame:
             batch.frame["left_eye_x"],
         )
 
-    def told_only(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def known_only(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Leave out gaze from before the frame was known."""
-        if not self._told_from:
+        if not self._known_from:
             return frame
         gaze = [f"{prefix}{axis}" for prefix in ("", "left_", "right_") for axis in AXES[:2]]
         gaze = [name for name in gaze if name in frame.columns]
-        before = pl.int_range(pl.len()) < self._told_from
+        before = pl.int_range(pl.len()) < self._known_from
         self._unknown_gaze += int(frame.select(pl.any_horizontal(pl.col(gaze).is_not_null()) & before).sum().item())
         return frame.with_columns(pl.when(~before).then(pl.col(name)).alias(name) for name in gaze)
 
