@@ -14,19 +14,18 @@ from gazeveil.errors import InternalError, UnknownName
 from gazeveil.registry import Names, Registry
 
 
-def a_registry() -> Registry[int]:
-    registry: Registry[int] = Registry("colour")
-    registry.register("red")(0xFF0000)
-    registry.register("blue")(0x0000FF)
+def a_registry() -> Registry[str]:
+    registry: Registry[str] = Registry("colour")
+    registry.register("red")("#f00")
+    registry.register("blue")("#00f")
     return registry
 
 
 def test_things_are_found_by_name_and_listed_in_order() -> None:
     registry = a_registry()
-    assert registry["red"] == 0xFF0000
+    assert registry["red"] == "#f00"
     assert registry.names() == ["blue", "red"]
-    assert list(registry) == ["blue", "red"]
-    assert list(registry.values()) == [0x0000FF, 0xFF0000]
+    assert list(registry) == ["#00f", "#f00"]
     assert "red" in registry
     assert len(registry) == 2
 
@@ -38,13 +37,13 @@ def test_an_unknown_name_comes_with_a_guess_and_the_list() -> None:
 
 def test_two_things_of_one_name_are_our_own_mistake() -> None:
     with pytest.raises(InternalError, match="two colours"):
-        a_registry().register("red")(0xEE0000)
+        a_registry().register("red")("#e00")
 
 
 def a_package(folder: Path, name: str, modules: dict[str, str]) -> str:
     (folder / name).mkdir()
     (folder / name / "__init__.py").write_text(
-        f"from gazeveil.registry import Registry\nTHINGS = Registry('thing', '{name}')\n"
+        f"from gazeveil.registry import Registry\nTHINGS = Registry('thing', package='{name}')\n"
     )
     for module, code in modules.items():
         (folder / name / f"{module}.py").write_text(code)
@@ -118,13 +117,13 @@ def test_a_name_that_a_table_does_not_have_comes_with_a_guess_and_the_list() -> 
 
 
 def test_what_is_added_unlisted_is_found_and_not_offered() -> None:
-    table: Names[float] = Names("colour", {"red": "colorsys:ONE_SIXTH"})
-    table.add_unlisted("blue")(0x0000FF)
-    assert table["blue"] == 0x0000FF
+    table: Names[str] = Names("colour", {"red": "colorsys:ONE_SIXTH"})
+    table.add_unlisted("blue")("#00f")
+    assert table["blue"] == "#00f"
     assert "blue" in table
     assert "blue" not in list(table)
     assert table.names(unlisted=True) == ["red", "blue"]
     with pytest.raises(InternalError, match="two colours are called 'red'"):
-        table.add_unlisted("red")(0xEE0000)
+        table.add_unlisted("red")("#e00")
     with pytest.raises(UnknownName, match=r"hint: known: red$"):
         table["green"]

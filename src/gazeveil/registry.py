@@ -13,7 +13,7 @@ import importlib
 import pkgutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gazeveil.errors import InternalError, UnknownName, closest
 
@@ -70,66 +70,76 @@ class Names(Mapping[str, T]):
 
     def add_unlisted(self, name: str) -> Callable[[T], T]:
         """Return a decorator that adds what it decorates: found by its name, offered to nobody."""
-        return self._enter(name, self._unlisted)
 
-    def _enter(self, name: str, names: dict[str, Any]) -> Callable[[T], T]:
         def enter(thing: T) -> T:
-            if name in self._table or name in self._unlisted:
+            if name in self:
                 raise InternalError(f"two {self.kind}s are called {name!r}")
-            names[name] = thing
+            self._unlisted[name] = thing
             return thing
 
         return enter
 
 
-class Registry(Names[T]):
-    """Names and what they stand for, which modules enter with a decorator.
+class Registry(Generic[T]):
+    """Names and what they stand for."""
 
-    Args:
-        kind: What one of them is, for messages.
-        places: Modules that enter things, and packages whose modules do; they are imported on first use.
-    """
-
-    def __init__(self, kind: str, *places: str) -> None:
-        super().__init__(kind, {})
-        self._places = places
+    def __init__(self, kind: str, package: str | None = None) -> None:
+        self.kind = kind
+        self._package = package
+        self._entries: dict[str, T] = {}
+        self._unlisted: set[str] = set()
         self._searching = False
 
-    def register(self, name: str) -> Callable[[T], T]:
-        """Return a decorator that enters what it decorates under ``name``."""
-        return self._enter(name, self._table)
+    def register(self, name: str, *, listed: bool = True) -> Callable[[T], T]:
+        """Return a decorator that enters what it decorates under ``name``; unlisted, it is found by its name alone."""
+
+        def enter(thing: T) -> T:
+            if name in self._entries:
+                raise InternalError(f"two {self.kind}s are called {name!r}")
+            self._entries[name] = thing
+            if not listed:
+                self._unlisted.add(name)
+            return thing
+
+        return enter
 
     def __getitem__(self, name: str) -> T:
         self._discover()
-        return super().__getitem__(name)
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise UnknownName(f"no {self.kind} is called {name!r}", hint=closest(name, self.names())) from None
 
     def __contains__(self, name: object) -> bool:
         self._discover()
-        return super().__contains__(name)
+        return name in self._entries
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[T]:
         self._discover()
-        return iter(sorted(self._table))
+        return iter([self._entries[name] for name in self.names()])
 
     def __len__(self) -> int:
+        return len(self.names())
+
+    def names(self, *, unlisted: bool = False) -> list[str]:
+        """Return the names that are listed, sorted; on request also the others."""
         self._discover()
-        return super().__len__()
+        return sorted(name for name in self._entries if unlisted or name not in self._unlisted)
 
     def _discover(self) -> None:
-        if self._places:
+        if self._package is not None:
             with _DISCOVERY:
                 self._import_modules()
 
     def _import_modules(self) -> None:
-        if self._searching:
+        if self._package is None or self._searching:
             return
         self._searching = True
         try:
-            for place in self._places:
-                package = importlib.import_module(place)
-                for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
-                    if not module.name.startswith("_"):
-                        importlib.import_module(f"{place}.{module.name}")
-            self._places = ()  # only once all were found: a broken module breaks every look-up, not just the first
+            package = importlib.import_module(self._package)
+            for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
+                if not module.name.startswith("_"):
+                    importlib.import_module(f"{package.__name__}.{module.name}")
+            self._package = None  # only once all were found: a broken module breaks every look-up, not just the first
         finally:
             self._searching = False
