@@ -83,7 +83,7 @@ class _SceneReader:
     def frame(self, t: float, frame: Pixels) -> bool:
         """Look at a frame of a time on the source's clock, and tell what it says; False if it is not time to look."""
         at, began, self._finding = time.monotonic(), time.perf_counter(), 0.0
-        reading = self._context.see(t, frame)
+        reading = self._context.add_frame(t, frame)
         if reading is None:
             return False
         took = time.perf_counter() - began
@@ -95,7 +95,7 @@ class _SceneReader:
     def boxes(self, boxes: Any) -> None:
         """Take boxes, and tell what they say."""
         at = time.monotonic()
-        self._tell(at, self._context.take(at, regions_from(boxes)), b"", {})
+        self._tell(at, self._context.add_regions(at, regions_from(boxes)), b"", {})
 
     def say(self, data: bytes = b"", **told: Any) -> None:
         """Send an answer."""

@@ -453,7 +453,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-MECHANISMS: Registry[type[SampleMechanism]] = Registry("mechanism", package="gazeveil.samples.mechanisms")
+MECHANISMS: Registry[type[SampleMechanism]] = Registry("mechanism", "gazeveil.samples.mechanisms")
 """Mechanisms for streams by name; each is made as ``MECHANISMS[name](space, …)``."""
 
 

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of a scene as arrays: from a video file, a picture, a camera or a part of the screen, and how often to look.
+"""Frames of a scene as arrays: from a video file, a picture, a camera or a part of the screen.
 
-Pictures that come from an app are not trusted: their size is read before they are decoded.
-
-Each source is an iterator of times and frames. It decodes no more frames than are looked at, and holds one.
+Each source is an iterator of times and frames. It decodes only the frames that are analysed, and holds one at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from gazeveil.gaze.video import announced_by, check_size, dimensions, opencv, re
 Pixels = NDArray[np.uint8]
 
 _IN_A_CELL = 3
-"""Rows and columns of a cell that are looked at: nine of its pixels say what colour it has, whatever its size."""
+"""Rows and columns of a cell that are read: nine of its pixels give its colour, whatever its size."""
 
 
 def checked_frame(frame: Any) -> Pixels:
@@ -47,7 +45,7 @@ def checked_frame(frame: Any) -> Pixels:
 def cells(frame: Pixels, rows: int, columns: int) -> Float32Array:
     """Return the mean colour of each cell of a raster over a frame: rows by columns by 3, from 0 to 255.
 
-    Of large cells only `_IN_A_CELL` rows and columns are looked at, evenly spread.
+    Of large cells only `_IN_A_CELL` rows and columns are read, evenly spread.
     """
     height, width = frame.shape[:2]
     down, across = _places(height, rows), _places(width, columns)
@@ -62,7 +60,7 @@ def _places(size: int, count: int) -> NDArray[np.int64]:
     return ((np.arange(count * each) + 0.5) * size / (count * each)).astype(np.int64).reshape(count, each)
 
 
-# --- How often to look: at the first frame, and then at the first one of every interval after it.
+# --- Which frames are analysed: the first, and then the first of every interval after it.
 
 
 LOOK_EVERY_S = 0.5
@@ -73,7 +71,7 @@ _ROUNDING = 1e-6
 
 
 class Pace:
-    """Which frames are looked at. Looks that were missed are not made up for."""
+    """Decides which frames are analysed. Intervals that were missed are not made up for."""
 
     def __init__(self, every_s: float = LOOK_EVERY_S) -> None:
         if not (math.isfinite(every_s) and every_s > 0):
@@ -83,11 +81,11 @@ class Pace:
         self._last = self._next = -math.inf
 
     def due(self, t: float) -> bool:
-        """Whether it is time to look. A time before the last look is, so that whoever looks can say what is wrong."""
+        """Whether a frame of this time is due. A time before the last one is, so that the caller can refuse it."""
         return t >= self._next or t < self._last
 
     def looked(self, t: float) -> None:
-        """Say that a frame of this time is being looked at."""
+        """Record that a frame of this time is analysed."""
         self._last = t
         if self._first is None:
             self._first = t
@@ -95,7 +93,8 @@ class Pace:
         self._next = self._first + intervals * self.every_s - _ROUNDING
 
 
-# --- Pictures as bytes: PNG and JPEG in, PNG out. What comes from an app is not trusted: its size is read first.
+# --- Pictures as bytes: PNG and JPEG in, PNG out. Pictures from an app are not trusted: their size is read before they
+# are decoded.
 
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -172,7 +171,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
     raise InputError("the JPEG picture does not say how large it is", hint="send a whole file")
 
 
-# --- Where frames come from: a video file, a picture, a camera, a part of the screen.
+# --- Sources of frames.
 
 
 PICTURES = {".png", ".jpg", ".jpeg"}

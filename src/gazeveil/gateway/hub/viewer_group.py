@@ -271,7 +271,8 @@ class ViewerGroup:
     def _follow(self, follows: SceneFollowing | None, mechanism: SampleMechanism) -> None:
         self.follows, self.pace = follows, None
         if follows is not None:
-            self.pace = FollowingPace(RadiusAndWindow(mechanism.privacy_level["radius"], mechanism.privacy_level["window"]))
+            level = mechanism.privacy_level
+            self.pace = FollowingPace(RadiusAndWindow(level["radius"], level["window"]))
 
     def _opened(self, live: LiveVeil, t: float, now: float) -> bool:
         """Open the veil if it may be; say why not if not."""

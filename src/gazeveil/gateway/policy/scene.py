@@ -121,7 +121,8 @@ class SceneFollowing:
     @property
     def base(self) -> RadiusAndWindow:
         """The level's own radius and window, or the least that the policy allows."""
-        return self.least.raised(RadiusAndWindow(self.level.privacy_level["radius"], self.level.privacy_level["window"]))
+        numbers = self.level.privacy_level
+        return self.least.raised(RadiusAndWindow(numbers["radius"], numbers["window"]))
 
     @property
     def floor(self) -> SampleMechanism:

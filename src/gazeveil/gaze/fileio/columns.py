@@ -166,7 +166,7 @@ def _listed(names: Sequence[str], most: int = 40) -> str:
     return f"{shown}, … ({len(names)} in all)" if len(names) > most else shown or "none"
 
 
-# --- Rules of validity at work: which column of a file each means, and in which rows it holds.
+# --- Rules of validity: which column of a file each means, and in which rows it holds.
 
 
 HOLDS: Final = "holds"
@@ -274,7 +274,7 @@ def apply_rules(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, re
 
 
 def note_lost(rule: Rule, each: Verdict, report: ReadReport) -> None:
-    """Tell in how many rows a rule does not hold."""
+    """Report in how many rows a rule does not hold."""
     if lost := len(each.holds) - int(each.holds.sum()):
         report.remark(f"a row where --valid {rule} does not hold is not valid", lost)
 

@@ -150,9 +150,9 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
     shapes = Counter(shape for line in lines if (shape := _shape_of(line)) is not None)
     if not shapes:
         return None
-    promised = len(declared.columns) if declared is not None else 0
-    shape = max(shapes, key=lambda shape: (shapes[shape], shape.numbers == promised))
-    if declared is not None and shape.numbers == promised:
+    announced = len(declared.columns) if declared is not None else 0
+    shape = max(shapes, key=lambda shape: (shapes[shape], shape.numbers == announced))
+    if declared is not None and shape.numbers == announced:
         return Layout(declared.eyes, shape, declared.columns)
     if declared is not None:
         remark, candidates = "sample lines have other columns than the SAMPLES line says", [declared.eyes]
@@ -166,12 +166,12 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
         confirmed = started_with in ((), eyes) and len(eyes) in _EYES_OF_FLAGS.get(shape.flags_length, ())
         if extra >= 0 and certain and confirmed:
             return Layout(eyes, shape, columns_of(eyes, extra), remark)
-    wanted = promised or " or ".join(str(len(columns_of(eyes))) for eyes in candidates)
+    wanted = announced or " or ".join(str(len(columns_of(eyes))) for eyes in candidates)
     return Misfit(None, f"{wanted} numbers in a sample line", str(shape))
 
 
 def read_sample(line: bytes, layout: Layout) -> list[float] | Misfit:
-    """Read one sample line with care: also the long numbers and exponents that the quick reader leaves alone."""
+    """Read one sample line in full: also the long numbers and exponents that the quick reader hands back."""
     fields = _fields_of(line)
     shape, numbers = layout.shape, layout.shape.numbers
     if len(fields) != shape.fields:
@@ -240,7 +240,7 @@ def _is_flags(field: bytes, length: int) -> bool:
     return len(field) == length and _FLAGS.fullmatch(field) is not None
 
 
-# --- The lines of an EyeLink file that are no samples: what the tracker saw happen, and what the experiment said.
+# --- Lines that are no samples: events that the tracker found, and messages of the experiment.
 
 
 BEGINNINGS = (b"SFIX", b"SSACC", b"SBLINK")
@@ -389,11 +389,11 @@ def _minus(value: float | None, edge: float) -> float | None:
     return None if value is None else value - edge
 
 
-# --- Where in an EyeLink file we are: recording blocks, and what the lines that are no samples say about them.
+# --- Recording blocks, and what the lines that are no samples say about them.
 
 
 _OPENS_A_TRIAL = {b"TRIALID", b"RECCFG", b"!CAL"}
-_TELLING_MESSAGE = re.compile(r"(GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b[\s:=]*(.*)", re.DOTALL)
+_SETTING_MESSAGE = re.compile(r"(GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b[\s:=]*(.*)", re.DOTALL)
 _KIND_HINT = "other positions are not on a screen; convert the recording again, with gaze: edf2asc -sg"
 _SCREEN_HINT = "give the screen's resolution, for example --screen 1920x1080"
 _COMMENTS = (b"**", b"#", b"/", b";")
@@ -413,7 +413,7 @@ _NO_SCREEN = Screen(0.0, 0.0, 0.0, 0.0)
 
 
 class Names(NamedTuple):
-    """What a trial's messages call it; nothing where they do not."""
+    """The names that a trial's messages give it; empty where they give none."""
 
     stimulus: str
     trial: str
@@ -425,7 +425,7 @@ class Trial:
 
     Attributes:
         number: Which block of the file it is.
-        label: What its TRIALID says.
+        label: The text of its TRIALID.
         stimulus: What its messages name as shown, so far.
         trial: What its messages name as its trial, so far, by the user's rule.
         key: The recording it becomes, once anything was handed on.
@@ -459,7 +459,7 @@ class Trial:
 
     @property
     def names(self) -> Names:
-        """What its messages call it, so far."""
+        """The names that its messages give it, so far."""
         return Names(self.stimulus.name, self.trial.name)
 
 
@@ -517,7 +517,7 @@ class Blocks:
             self.report.remark("a recording block without samples was left out")
         elif self.trial is not None:
             for what, named in (("stimulus", self.trial.stimulus), ("trial", self.trial.trial)):
-                if named.several:
+                if named.has_several:
                     self.report.remark(f"a recording block names more than one {what}; it is one {what}, the first")
         self.trial = None
 
@@ -577,7 +577,7 @@ class Blocks:
         return True
 
     def finish(self) -> None:
-        """Say what is odd at the end of the file."""
+        """Remark what is missing at the end of the file."""
         if self.trial is not None and self.trial.eyes_at_start and self.recording:
             self.report.remark("the last recording block has no END: the file may be cut off")
 
@@ -637,12 +637,12 @@ class Blocks:
         self._keep(event, line)
         if isinstance(event, Misfit) or event.text is None:
             return
-        (self._stimulus if self.trial is None else self.trial.stimulus).hear(event.text)
-        (self._trial if self.trial is None else self.trial.trial).hear(event.text)
-        told = _TELLING_MESSAGE.match(event.text)
-        if told is None:
+        (self._stimulus if self.trial is None else self.trial.stimulus).read(event.text)
+        (self._trial if self.trial is None else self.trial.trial).read(event.text)
+        setting = _SETTING_MESSAGE.match(event.text)
+        if setting is None:
             return
-        name, value = told.groups()
+        name, value = setting.groups()
         if name.endswith("_COORDS"):
             self._coordinates(name, value, line)
         elif name == "TRIALID" and self.trial is None:

@@ -36,7 +36,7 @@ _EYE_EVENTS = {
 }
 _TIMED = {"message": "MSG", "button": "BUTTON", "input": "INPUT"}
 _LETTERS = {"left": "L", "right": "R"}
-_SAYS_WHERE = re.compile(r"(?:GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b")
+_SETS_SCREEN_OR_TRIAL = re.compile(r"(?:GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b")
 
 _NO_LINE = "events that an EyeLink file has no line for"
 _DETAILS = "details of events that the lines of an EyeLink file do not hold"
@@ -51,7 +51,7 @@ def event_lines(
     Args:
         events: In `schema.EVENTS`, positions in pixels.
         eye: The eye that events of both stand as.
-        said: The messages that the file's own lines hold already.
+        said: The messages that the file's own lines already hold.
         stimulus: What was shown, if anything.
         losses: Where to note what the lines do not hold.
     """
@@ -63,7 +63,7 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     kind, text = row["kind"], row["text"] or ""
     if kind == "message" and (text in said or text.startswith("GAZE_COORDS")):
         return None
-    if kind == "message" and (_SAYS_WHERE.match(text) or (not stimulus and _names_something(text))):
+    if kind == "message" and (_SETS_SCREEN_OR_TRIAL.match(text) or (not stimulus and _gives_a_name(text))):
         losses.add(RESERVED_MESSAGES)
         return None
     wanted = EyeLinkEvent(**{name: row[name] for name in EyeLinkEvent._fields})
@@ -115,13 +115,13 @@ def _time(seconds: float | None) -> str | None:
     return str(milliseconds(np.array([seconds]))[0])
 
 
-def _names_something(text: str) -> bool:
-    heard = TrialName(None)
-    heard.hear(text)
-    return bool(heard.name)
+def _gives_a_name(text: str) -> bool:
+    name = TrialName(None)
+    name.read(text)
+    return bool(name.name)
 
 
-# --- How EyeLink's ASC looks when we write it.
+# --- The file.
 
 
 _IMAGE = Rule("TRIAL_VAR", "image")
@@ -207,7 +207,7 @@ class EyeLinkFile(TextFile):
 
     def end(self) -> str:
         """Return the end of the block, after the events that are left."""
-        return self._among.rest() + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
+        return self._among.remaining() + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
 
     def _eyes(self, piece: Piece) -> tuple[str, ...]:
         return piece.sides or ("left",)

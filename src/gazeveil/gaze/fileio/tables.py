@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text tables read block by block: the engine under all formats that are tables, and small files beside the samples.
+"""Text tables read block by block, for all formats that are tables, and small files beside the samples.
 
 Fields are quoted as in RFC 4180: a field that begins with a quote ends with one, and a quote inside is doubled.
 A quoted field ends on its line; one that does not is a bad line, never glued to the next.
 
 A `Table` finds delimiter and header, then yields `Batch`es of typed columns. A row with a field that should be a
 number and is not is a bad line, with its line number, column and what stood there. Missing is: nothing, ``nan``,
-``n/a`` and the other spellings in `_numbers.MISSING`; infinite numbers are bad.
+``n/a`` and the other spellings in `numbers.MISSING`; infinite numbers are bad.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Fault(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a file that was put aside."""
+    """A line of a file that is no row."""
 
     number: int
     text: str
 
 
 class NonRowLines:
-    """Takes lines that are no rows, such as messages between samples, out of a table, and keeps them."""
+    """Lines that are no rows, such as messages between samples: they are taken out of a table and kept."""
 
     def __init__(self, pattern: re.Pattern[bytes], mark: bytes = b"") -> None:
         """Begin.
@@ -86,7 +86,7 @@ class NonRowLines:
         return block._replace(data=b"".join((*pieces, block.data[kept:]))) if pieces else block
 
     def taken(self) -> list[Line]:
-        """Return the lines that were put aside since the last call."""
+        """Return the lines that were taken out since the last call."""
         lines, self._lines = self._lines, []
         return lines
 
@@ -207,7 +207,7 @@ def _quoted(fields: list[str], delimiter: str) -> bytes:
 
 
 _BYTES_PER_RUN = 512
-"""Texts that change more often than that are cheaper to read otherwise."""
+"""Texts that change more often than once in so many bytes are faster to read by polars."""
 
 _SPELLINGS = np.array([list(each.encode().ljust(16, b"\0")) for each in MISSING], dtype=np.uint8)
 
@@ -263,7 +263,7 @@ def plain_rows(
     }
     if varied := [name for name in dict.fromkeys(text.values()) if name not in said]:
         if rows < block.lines:
-            return None  # not everybody passes over empty lines
+            return None  # polars would not skip empty lines
         said |= read_text(varied).to_dict()
     columns = {ours: said[theirs] for ours, theirs in text.items()}
     columns |= {ours: found[theirs] for ours, theirs in numbers.items()}
@@ -272,7 +272,7 @@ def plain_rows(
 
 def _repeated(data: bytes, runs: IntArray, rows: int) -> pl.Series:
     """Return a column of text from its runs; null where a field is empty and not quoted."""
-    # plain lists of numbers: many small tuples would set off the collector of garbage
+    # plain lists of numbers: many small tuples would start the garbage collector
     starts, ends = runs[:, 0].tolist(), runs[:, 1].tolist()
     texts = [
         data[start:end].decode() if end > start or data[start - 1 : start] == b'"' else None
@@ -284,14 +284,14 @@ def _repeated(data: bytes, runs: IntArray, rows: int) -> pl.Series:
     return values[np.repeat(np.arange(len(texts), dtype=np.uint32), np.diff(runs[:, 2], append=rows))]
 
 
-# --- Text tables read block by block: the engine under all table-shaped formats.
+# --- The table.
 
 
 WHITESPACE: Final = " "
 """As a delimiter: any run of spaces and tabs."""
 
 _COLUMN_MARKS = "\t;,|"
-_MOST_TOLD = 10
+_MOST_REPORTED = 10
 _TEXT = re.compile(rb"\S")
 
 
@@ -333,7 +333,7 @@ class Table:
         comments: bool = False,
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
-        aside: NonRowLines | None = None,
+        non_rows: NonRowLines | None = None,
     ) -> None:
         """Open the table and find its columns.
 
@@ -346,13 +346,13 @@ class Table:
             comments: Whether lines that begin with ``#`` may stand before the header.
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
-            aside: Takes out lines that are no rows.
+            non_rows: Takes out lines that are no rows.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
-        self._aside = aside
+        self._non_rows = non_rows
         self._rules = parse_rules(options.valid)
         self._decimal = check_decimal(options.decimal, delimiter)
         self._width: int | None = None
@@ -415,7 +415,7 @@ class Table:
     def with_flag(
         self, batch: Batch, name: str, column: str, good: Collection[str], bad: Collection[str], expected: str
     ) -> Batch:
-        """Turn our column ``name`` of words into true and false; rows that say neither, and something, are bad."""
+        """Turn our column ``name`` of words into true and false; rows with any other word are bad."""
         tokens = batch.frame[name]
         is_good, unclear = as_flags(tokens, good, bad)
         flagged = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)
@@ -441,7 +441,7 @@ class Table:
         return "\t" if self.delimiter == WHITESPACE else self.delimiter
 
     def _first_block(self, comments: bool, is_header: Callable[[str], bool] | None) -> TextBlock:
-        """Return the first block from its first line that says something, or from the header."""
+        """Return the first block from its first line that is not empty, or from the header."""
         for block in self._source:
             rest = block
             while rest.data:
@@ -464,7 +464,7 @@ class Table:
             yield self._rows_only(block)
 
     def _rows_only(self, block: TextBlock) -> TextBlock:
-        return self._tabbed(block if self._aside is None else self._aside.take(block))
+        return self._tabbed(block if self._non_rows is None else self._non_rows.take(block))
 
     def _tabbed(self, block: TextBlock) -> TextBlock:
         if self.delimiter != WHITESPACE:
@@ -550,7 +550,7 @@ class Table:
         rows = np.flatnonzero(any_bad)
         if not len(rows):
             return batch
-        for row in rows[:_MOST_TOLD].tolist():
+        for row in rows[:_MOST_REPORTED].tolist():
             fields = next(fields for fields in bad if fields.rows[row])
             token = fields.tokens[row]
             found = "nothing" if token is None else repr(token)
@@ -561,7 +561,7 @@ class Table:
                     self.path, line=line, column=fields.column, expected=fields.expected, found=found, hint=hint
                 )
             )
-        self.report.bad_lines += max(0, len(rows) - _MOST_TOLD)
+        self.report.bad_lines += max(0, len(rows) - _MOST_REPORTED)
         return batch.take(~any_bad)
 
 
@@ -615,7 +615,7 @@ def check_delimiter(delimiter: str | None) -> str | None:
     return delimiter
 
 
-# --- Files that lie beside the samples: small tables read at once, and series that run along, such as pupil sizes.
+# --- Files beside the samples: small tables read at once, and series of the same time, such as pupil sizes.
 
 
 class SeriesBesideSamples:

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write recordings as text files that other programs read.
+"""Write recordings as text files that other programs read, in one walk over the chunks; report what a file cannot hold.
 
-One walk over the chunks, and what a file cannot hold is reported.
-
-A format says in a `TextFile` how its files look. What its files have no place for is counted in `Losses`, or refused
+A `TextFile` defines how the files of a format look. What they have no place for is counted in `Losses`, or refused
 where two recordings would become one. Nothing is put in place before all is written.
 """
 
@@ -387,7 +385,7 @@ class LinesAmongRows:
         self._waiting: list[TimedLine] = []
 
     def add(self, lines: Iterable[TimedLine]) -> None:
-        """Let lines wait."""
+        """Add lines that wait for their rows."""
         self._waiting += lines
 
     def put(self, text: str, times: FloatArray) -> str:
@@ -408,13 +406,13 @@ class LinesAmongRows:
             done = place
         return "".join([*pieces, *rows[done:]])
 
-    def rest(self) -> str:
-        """Return the lines that are left, which wait no longer."""
-        rest, self._waiting = self._waiting, []
-        return "".join(f"{line.text}\n" for line in rest)
+    def remaining(self) -> str:
+        """Return the lines that still wait, and drop them."""
+        lines, self._waiting = self._waiting, []
+        return "".join(f"{line.text}\n" for line in lines)
 
 
-# --- How tables look when we write them: our own, CSV or TSV.
+# --- Our own tables, CSV or TSV.
 
 
 class DelimitedFile(TextFile):

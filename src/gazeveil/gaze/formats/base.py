@@ -260,7 +260,7 @@ class WritableFormat(Format, Protocol):
         ...
 
 
-FORMATS: Registry[Format] = Registry("format", package="gazeveil.gaze.formats")
+FORMATS: Registry[Format] = Registry("format", "gazeveil.gaze.formats")
 
 
 def writer_of(name: str) -> WritableFormat:

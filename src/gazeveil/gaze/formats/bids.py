@@ -326,7 +326,7 @@ def _as_events(batch: Batch, eye: _EyeFile, scale: float, duration_scale: float)
     )
 
 
-# --- BIDS eye tracking: ``…_recording-eye1_physio.tsv.gz`` with JSON sidecars, one file per eye, in a data set.
+# --- The format.
 
 
 @file_format("bids")

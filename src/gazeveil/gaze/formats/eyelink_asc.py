@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""EyeLink ASC: what the tracker's ``edf2asc`` makes of its recordings.
+"""EyeLink ASC, into which the tracker's ``edf2asc`` converts its recordings.
 
 A file is a preamble of ``**`` lines and then recording blocks, each from a line START to a line END; a block is a
 trial. Within a block there are sample lines, which begin with a digit, and lines that begin with a keyword. Between
@@ -41,7 +41,7 @@ from gazeveil.gaze.fileio.text import text_blocks
 from gazeveil.gaze.fileio.writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
-_LOOKS_LIKE_IT = re.compile(
+_LOOKS_LIKE_ASC = re.compile(
     rb"^(?:\*\* CONVERTED FROM .*\.edf\b|\*\* .*EYELINK"
     rb"|START[ \t]+\d+(?:\.\d+)?[ \t].*(?:SAMPLES|EVENTS)|SAMPLES[ \t]+(?:GAZE|HREF|PUPIL)\b)",
     re.MULTILINE | re.IGNORECASE,
@@ -67,7 +67,7 @@ class EyeLinkAsc:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether there is a preamble or a block as EyeLink writes it, or an .asc file of nothing but samples."""
-        if _LOOKS_LIKE_IT.search(head):
+        if _LOOKS_LIKE_ASC.search(head):
             return True
         return ".asc" in path.suffixes and _SAMPLE_LINE.match(head.lstrip()) is not None
 
@@ -220,7 +220,7 @@ class _Reading:
         yield Chunk(trial.key, samples, trial.geometry, happened, self.blocks.rate_hz, trial.pupil_unit)
 
     def _names_ahead(self, trial: Trial) -> Names:
-        """Return what a trial will be called when all its messages were seen."""
+        """Return the names of a trial once all its messages are read."""
         if self.names is None:
             self.names = _names_of_trials(self.path, self.options, self.blocks)
         return self.names.get(trial.number, trial.names)
@@ -273,7 +273,7 @@ class _Reading:
 
 
 class _NamesAhead(_Reading):
-    """Passes over all samples, to see what each trial will be called."""
+    """Skips all samples, to find the names of the trials."""
 
     def __init__(self, path: Path, options: ReadOptions, report: ReadReport) -> None:
         super().__init__(path, options, report)
@@ -304,7 +304,7 @@ class _PupilsAhead(_Reading):
 
 
 def _names_of_trials(path: Path, options: ReadOptions, blocks: Blocks) -> dict[int, Names]:
-    """Return what each trial of a file is called; nothing if at a glance no message can name one."""
+    """Return the names of each trial of a file; nothing if by a quick check no message can name one."""
     report = ReadReport(skip_bad=True)
     lines = text_blocks(path, report, options.encoding, _BLOCK_BYTES)
     rules = (blocks.stimulus_rules, blocks.trial_rules)

@@ -88,7 +88,7 @@ class PyGaze:
             report,
             delimiter=options.delimiter or "\t",
             is_header=_is_header if preamble else None,
-            aside=shape.aside,
+            non_rows=shape.non_rows,
         )
         layout = _layout(table.columns, options, shape)
         geometry = _geometry(path, options)
@@ -112,7 +112,7 @@ class PyGaze:
                 messages.filter(_IS_SAID),
                 lambda row: geometry,
             )
-        last = between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
+        last = between.remaining(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
         yield from recorder.finish(last.filter(_IS_SAID))
 
 
@@ -124,7 +124,7 @@ class _Shape:
         columns: Our name → the words of the column.
         time: Which column holds the time.
         found: The codes that say that an eye was found; none for the Eye Tribe, which has a state.
-        aside: Takes the messages out.
+        non_rows: Takes the messages out of the table.
         fields: Where a message has its time and its text.
         pupil_unit: The unit of pupils.
     """
@@ -132,7 +132,7 @@ class _Shape:
     columns: Mapping[str, tuple[str, ...]]
     time: str
     found: tuple[float, ...]
-    aside: NonRowLines
+    non_rows: NonRowLines
     fields: tuple[int, int]
     pupil_unit: str
 
@@ -211,7 +211,7 @@ def _messages(shape: _Shape, path: Path, report: ReadReport, per_second: float) 
     """Return the messages; a header that comes again is one without a time of its own."""
     messages: list[Message] = []
     at_time, at_text = shape.fields
-    for line in shape.aside.taken():
+    for line in shape.non_rows.taken():
         fields = line.text.split("\t")
         if line.text.startswith(_HEADER):
             messages.append(Message(line.number, 0.0, line.text))

@@ -181,7 +181,7 @@ def _stated_numbers(preamble: Sequence[str], name: str) -> list[float]:
     return [float(number) for number in _NUMBER.findall(stated(preamble, name) or "")]
 
 
-# --- SMI's text: samples of the IDF Converter and of BeGaze (``SMP`` and ``MSG`` lines), and BeGaze's raw data export.
+# --- The format.
 
 
 _MESSAGE = re.compile(rb"[^\t,;\n]*[\t,;]MSG[\t,;]")
@@ -211,14 +211,14 @@ class SmiText:
                 hint="--format fixations-csv reads the list; for samples, export them, or raw data from BeGaze",
             )
         preamble = lines_before(path, is_header, options.encoding)
-        aside = NonRowLines(_MESSAGE, b"MSG")
+        non_rows = NonRowLines(_MESSAGE, b"MSG")
         table = Table(
             path,
             options,
             report,
             delimiter=options.delimiter,
             is_header=is_header if preamble else None,
-            aside=aside,
+            non_rows=non_rows,
         )
         layout = layout_of(table.columns, options)
         geometry = geometry_of(path, preamble, options)
@@ -239,7 +239,7 @@ class SmiText:
                 unit = expect_unit(path, batch.frame["t"].to_numpy(), layout.numbers["t"], layout.time_unit)
             rows = Batch(in_seconds(batch.frame, PER_SECOND[unit], "t"), batch.lines)
             samples, contents = _samples_only(table, rows, layout, report)
-            spoken = _messages(aside.taken(), table, report, PER_SECOND[unit])
+            spoken = _messages(non_rows.taken(), table, report, PER_SECOND[unit])
             messages, said = between.place(sorted([*contents, *spoken]), samples.lines)
             yield from recorder.feed(
                 _labels(path, samples.frame, said, a_name(stated(preamble, "Subject") or ""), options),
@@ -249,8 +249,8 @@ class SmiText:
                 messages,
                 lambda row: geometry,
             )
-        last = _messages(aside.taken(), table, report, PER_SECOND[unit or layout.time_unit])
-        yield from recorder.finish(between.rest(last))
+        last = _messages(non_rows.taken(), table, report, PER_SECOND[unit or layout.time_unit])
+        yield from recorder.finish(between.remaining(last))
 
 
 def _nothing(text: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze logs of the HTC Vive Pro Eye: what programs save of SRanipal's values and of Tobii Pro's, in Unity and Python.
+"""Gaze logs of the HTC Vive Pro Eye: values of SRanipal or Tobii Pro as programs in Unity and Python save them.
 
 There is no one format, so only sets of columns that are known are read. SRanipal's own x grows to the left, and some
 programs turn it. Where the two eyes are says which it is: a file without their positions is refused.
@@ -261,7 +261,7 @@ class _Frame:
         self.right = 1.0
 
     def check(self, table: Table, batch: Batch) -> Batch:
-        """Learn the frame from the first row with an eye's position; a row that contradicts it is a bad line."""
+        """Find the frame from the first row with an eye's position; a row that contradicts it is a bad line."""
         # positions are measured from between the eyes, so one eye is enough
         apart = batch.frame["left_eye_x"].fill_null(0.0) - batch.frame["right_eye_x"].fill_null(0.0)
         says = apart != 0
@@ -291,7 +291,7 @@ class _Frame:
         return frame.with_columns(pl.when(~before).then(pl.col(name)).alias(name) for name in gaze)
 
     def finish(self, report: ReadReport) -> None:
-        """Say what was left out; refuse a file that never told its frame."""
+        """Report what was left out; refuse a file that never shows its frame."""
         if not self._unknown_gaze:
             return
         if not self._known:
