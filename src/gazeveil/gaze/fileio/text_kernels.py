@@ -568,7 +568,7 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
     """Read one line; return the position of its line feed, and whether it is plainly a sample of that shape."""
     numbers, flags, target_numbers, target_flags = shape[0], shape[1], shape[2], shape[3]
     for column in range(numbers):
-        value, at, plain = _read_eyelink_number(data, at, 3 if column == 0 else 0)
+        value, at, plain = read_eyelink_number(data, at, 3 if column == 0 else 0)
         if not plain or (column == 0 and np.isnan(value)):
             return at, False
         if column < kept:
@@ -578,7 +578,7 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
         if not plain:
             return at, False
     for _ in range(target_numbers):
-        value, at, plain = _read_eyelink_number(data, at, 0)
+        value, at, plain = read_eyelink_number(data, at, 0)
         if not plain:
             return at, False
     if target_flags > 0:
@@ -590,7 +590,7 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
 
 
 @kernel()
-def _read_eyelink_number(data: Any, at: Any, shift: int) -> tuple[float, Any, bool]:
+def read_eyelink_number(data: Any, at: Any, shift: int) -> tuple[float, Any, bool]:
     """Read a number divided by 10**shift, or a lone dot as NaN; tell whether it is one of these, plainly written."""
     at = _skip_blanks(data, at)
     negative = data[at] == MINUS
