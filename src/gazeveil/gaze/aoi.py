@@ -26,7 +26,7 @@ from gazeveil.files import replacing
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 
-MAX_STEP = 0.1
+MAX_HOLD = 0.1
 """Seconds between two samples beyond which it is not known where gaze was in between."""
 
 
@@ -181,7 +181,7 @@ class AreasOfInterest:
         """
         return self.label(*self._positions(recording))
 
-    def dwell(self, recording: Recording, *, max_step: float = MAX_STEP) -> pl.DataFrame:
+    def dwell(self, recording: Recording, *, max_step: float = MAX_HOLD) -> pl.DataFrame:
         """Return for each area how long gaze stayed and how often it came, and for the rest of the viewing plane.
 
         A sample holds until the next one, if that comes later and within ``max_step`` seconds; so a sample before a

@@ -42,7 +42,7 @@ _EXAMPLE: Final = "for example --valid 'status==OK', --valid 'ValidityLeft<=1' o
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValidityRule:
     """One condition that valid samples keep.
 
     Attributes:
@@ -68,7 +68,7 @@ class Rule:
         return f"{f'{self.eye}: ' if self.eye else ''}{column} {self.sign} {values}"
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> ValidityRule:
     """Return the rule that a text says.
 
     Raises:
@@ -83,13 +83,13 @@ def parse_rule(text: str) -> Rule:
         raise _wrong(text, f"nothing stands after {sign}")
     numbers = [float(word) for word, quoted in found if not quoted and _is_number(word)]
     if len(numbers) == len(found):
-        return Rule(column, sign, tuple(numbers), eye)
+        return ValidityRule(column, sign, tuple(numbers), eye)
     if sign in _ORDERS:
         raise _wrong(text, f"{sign} compares with a number, not with {after.strip()!r}")
-    return Rule(column, sign, tuple(word.strip().lower() for word, _ in found), eye)
+    return ValidityRule(column, sign, tuple(word.strip().lower() for word, _ in found), eye)
 
 
-def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
+def parse_rules(texts: Iterable[str]) -> tuple[ValidityRule, ...]:
     """Return the rules that texts say; all must hold."""
     return tuple(parse_rule(text) for text in texts)
 

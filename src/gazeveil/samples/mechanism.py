@@ -178,17 +178,17 @@ class SampleMechanism(ABC):
 
 
 AnyVeil = TypeVar("AnyVeil", bound="Veil")
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
 
 def one_thread(
-    method: Callable[Concatenate[AnyVeil, Given], Answer],
-) -> Callable[Concatenate[AnyVeil, Given], Answer]:
+    method: Callable[Concatenate[AnyVeil, Arguments], Answer],
+) -> Callable[Concatenate[AnyVeil, Arguments], Answer]:
     """Let one thread at a time use a veil: two at once would use the same noise and spend the same budget."""
 
     @wraps(method)
-    def entered(self: AnyVeil, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+    def entered(self: AnyVeil, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         if not self._door.acquire(False):
             raise self._busy_error()
         try:
@@ -200,15 +200,15 @@ def one_thread(
 
 
 def fails_closed(
-    method: Callable[Concatenate[AnyVeil, Given], Answer],
-) -> Callable[Concatenate[AnyVeil, Given], Answer]:
+    method: Callable[Concatenate[AnyVeil, Arguments], Answer],
+) -> Callable[Concatenate[AnyVeil, Arguments], Answer]:
     """Let one thread at a time use an open veil, and shut it after any error: for methods that take samples.
 
     A step that must be short does the same inline, to save a call.
     """
 
     @wraps(method)
-    def entered(self: AnyVeil, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+    def entered(self: AnyVeil, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         if not self._door.acquire(False):
             raise self._busy_error()
         try:

@@ -28,7 +28,7 @@ from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.geometry import Geometry, Unit
 
 DESCRIPTION: Final = "dataset_description.json"
-VERSION: Final = "1.11.1"
+BIDS_VERSION: Final = "1.11.1"
 OURS: Final = "Gazeveil"
 """The key in our sidecars under which BIDS has no field for something: original labels, exact geometry."""
 
@@ -180,7 +180,7 @@ _MM_PER_M = 1000.0
 Change = Callable[[pl.Expr], pl.Expr]
 
 
-def geometry_of(
+def bids_geometry(
     path: Path, about: Mapping[str, Any], about_events: Mapping[str, Any], options: ReadOptions
 ) -> Geometry:
     """Return the viewing plane that a recording's sidecars tell, completed with what the user says."""

@@ -73,7 +73,7 @@ class Declared(NamedTuple):
     rate_hz: float | None
 
 
-class Layout(NamedTuple):
+class SampleLayout(NamedTuple):
     """How to read the samples of one recording block; ``columns`` names the numbers."""
 
     eyes: Eyes
@@ -138,7 +138,9 @@ def declared_by(words: Sequence[str]) -> Declared | Misfit:
     return Declared(words[0], eyes, columns, rate)
 
 
-def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence[bytes]) -> Layout | Misfit | None:
+def decide_layout(
+    declared: Declared | None, started_with: Eyes, lines: Sequence[bytes]
+) -> SampleLayout | Misfit | None:
     """Decide how to read a block from what its header says and its first sample lines, most of which must agree.
 
     If a line has as many numbers as the SAMPLES line declares, all is well. If not, there may be columns that the
@@ -153,7 +155,7 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
     announced = len(declared.columns) if declared is not None else 0
     shape = max(shapes, key=lambda shape: (shapes[shape], shape.numbers == announced))
     if declared is not None and shape.numbers == announced:
-        return Layout(declared.eyes, shape, declared.columns)
+        return SampleLayout(declared.eyes, shape, declared.columns)
     if declared is not None:
         remark, candidates = "sample lines have other columns than the SAMPLES line says", [declared.eyes]
     elif started_with:
@@ -165,12 +167,12 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
         certain = bool(started_with or declared or shape.flags_length or extra == 0)
         confirmed = started_with in ((), eyes) and len(eyes) in _EYES_OF_FLAGS.get(shape.flags_length, ())
         if extra >= 0 and certain and confirmed:
-            return Layout(eyes, shape, columns_of(eyes, extra), remark)
+            return SampleLayout(eyes, shape, columns_of(eyes, extra), remark)
     wanted = announced or " or ".join(str(len(columns_of(eyes))) for eyes in candidates)
     return Misfit(None, f"{wanted} numbers in a sample line", str(shape))
 
 
-def read_sample(line: bytes, layout: Layout) -> list[float] | Misfit:
+def read_sample(line: bytes, layout: SampleLayout) -> list[float] | Misfit:
     """Read one sample line in full: also the long numbers and exponents that the quick reader hands back."""
     fields = _fields_of(line)
     shape, numbers = layout.shape, layout.shape.numbers
@@ -352,7 +354,7 @@ def read_timed(kind: str, line: bytes) -> EyeLinkEvent | Misfit:
     return EyeLinkEvent(kind, _seconds(fields[1], time), text=text)
 
 
-def event_table(events: list[EyeLinkEvent]) -> pl.DataFrame:
+def eyelink_event_table(events: list[EyeLinkEvent]) -> pl.DataFrame:
     """Return events as a table in `schema.EVENTS`."""
     if not events:
         return schema.no_events()
@@ -448,7 +450,7 @@ class Trial:
     eyes_at_start: Eyes = ()
     key: Key | None = None
     declared: Declared | None = None
-    layout: Layout | None = None
+    layout: SampleLayout | None = None
     screen: Screen = _NO_SCREEN
     geometry: Geometry | None = None
     unreadable: bool = False
@@ -555,9 +557,9 @@ class Blocks:
         trial = self.trial or self.open()
         decided = decide_layout(trial.declared, trial.eyes_at_start, lines)
         if decided is None:
-            guess = Layout(("left",), Shape(4), ("time", "x", "y", "pupil"))
+            guess = SampleLayout(("left",), Shape(4), ("time", "x", "y", "pupil"))
             if trial.declared is not None:
-                guess = Layout(trial.declared.eyes, Shape(len(trial.declared.columns)), trial.declared.columns)
+                guess = SampleLayout(trial.declared.eyes, Shape(len(trial.declared.columns)), trial.declared.columns)
             fault = read_sample(lines[0], guess)
             if not isinstance(fault, Misfit):
                 fault = Misfit(None, "a sample", shown(lines[0]))

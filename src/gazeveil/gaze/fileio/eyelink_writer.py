@@ -13,7 +13,7 @@ import polars as pl
 
 from gazeveil.errors import InputError
 from gazeveil.gaze.fileio.eyelink import EyeLinkEvent, Misfit, read_eye_event, read_timed
-from gazeveil.gaze.fileio.messages import Rule, TrialName
+from gazeveil.gaze.fileio.messages import NameRule, TrialName
 from gazeveil.gaze.fileio.numbers import milliseconds, plain_numbers
 from gazeveil.gaze.fileio.writing import (
     DETECTOR_LOST,
@@ -124,7 +124,7 @@ def _gives_a_name(text: str) -> bool:
 # --- The file.
 
 
-_IMAGE = Rule("TRIAL_VAR", "image")
+_IMAGE = NameRule("TRIAL_VAR", "image")
 _NAMES_A_PICTURE = re.compile(r"\.[A-Za-z0-9]{2,4}\b")
 _PUPIL_WORDS = {"area": "AREA", "diameter": "DIAMETER"}
 

@@ -46,7 +46,7 @@ USUAL_VARIABLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NameRule:
     """Which message holds a name.
 
     Attributes:
@@ -90,7 +90,7 @@ def _last_part(path: str) -> str:
     return a_name(re.split(r"[\\/]", path.strip().strip("\"'"))[-1])
 
 
-def rules_of(text: str | None) -> tuple[Rule, ...] | None:
+def rules_of(text: str | None) -> tuple[NameRule, ...] | None:
     """Read a user's rule; None where there is none, and no rule at all for ``none``.
 
     Raises:
@@ -107,7 +107,7 @@ def rules_of(text: str | None) -> tuple[Rule, ...] | None:
     takes_words = {"TRIAL_VAR": True, "MSG": True, "IMGLOAD": False, "VFRAME": False, "TRIALID": False}
     if kind not in takes_words or takes_words[kind] != bool(words):
         raise OptionError(f"a rule for names is one of {RULES}, not {text!r}", hint="for example 'TRIAL_VAR image'")
-    return (Rule(kind, words),)
+    return (NameRule(kind, words),)
 
 
 def namer(rule: str | None, usual: Callable[[str], str]) -> Callable[[str], str]:
@@ -127,7 +127,7 @@ def media_in(message: str) -> str:
 class TrialName:
     """The name of one trial, from the messages that were read so far. The first name that a rule finds counts."""
 
-    def __init__(self, rules: Sequence[Rule] | None) -> None:
+    def __init__(self, rules: Sequence[NameRule] | None) -> None:
         """Begin a trial; without rules (None) names are taken from the usual messages."""
         self._rules = rules
         self._found: dict[int, str] = {}
@@ -165,7 +165,7 @@ def usual_variable(name: str) -> int | None:
     return USUAL_VARIABLES.index(words) if words in USUAL_VARIABLES else None
 
 
-def may_be_named(text: bytes, rules: Sequence[Rule] | None) -> bool:
+def may_be_named(text: bytes, rules: Sequence[NameRule] | None) -> bool:
     """Whether lines of a file may hold a name by these rules: a quick check."""
     if rules is None:
         return any(mark in text for mark in (b"TRIAL_VAR", b"IMGLOAD", b"VFRAME", b"DISPLAY ON"))
@@ -183,7 +183,9 @@ def _usual_names_in(message: str) -> list[tuple[int, str]]:
         place, name = usual_variable(variable[1]), a_name(variable[2])
         return [(place, name)] if place is not None and name else []
     last = len(USUAL_VARIABLES)
-    for place, rule in enumerate((Rule("IMGLOAD"), Rule("VFRAME"), Rule("MSG", "DISPLAY ON"), Rule("TRIALID"))):
+    for place, rule in enumerate(
+        (NameRule("IMGLOAD"), NameRule("VFRAME"), NameRule("MSG", "DISPLAY ON"), NameRule("TRIALID"))
+    ):
         name = rule.name_in(text)
         if name and (rule.kind != "TRIALID" or _MEDIA.search(name)):
             return [(last + place, name)]

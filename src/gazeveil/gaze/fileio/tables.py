@@ -32,7 +32,7 @@ from gazeveil.gaze.fileio.columns import Columns, column_of, note_lost, rule_col
 from gazeveil.gaze.fileio.numbers import MISSING, as_flags, check_decimal, look_for_decimal, parse_numbers
 from gazeveil.gaze.fileio.text import BLOCK_BYTES, TextBlock, open_binary, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.gaze.validity import Rule, parse_rules
+from gazeveil.gaze.validity import ValidityRule, parse_rules
 
 _NEWLINE = 10
 _QUOTE = 34
@@ -54,7 +54,7 @@ class Fault(NamedTuple):
     found: str
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a file that is no row."""
 
     number: int
@@ -73,19 +73,19 @@ class NonRowLines:
         """
         self._pattern = pattern
         self._mark = mark
-        self._lines: list[Line] = []
+        self._lines: list[TextLine] = []
 
     def take(self, block: TextBlock) -> TextBlock:
         """Return the block with such lines left empty, so that the numbers of lines stay right."""
         pieces, kept, number = [], 0, block.first_line
         for start, end in self._spans(block.data):
             number += block.data.count(b"\n", kept, start)
-            self._lines.append(Line(number, block.data[start:end].decode()))
+            self._lines.append(TextLine(number, block.data[start:end].decode()))
             pieces.append(block.data[kept:start])
             kept = end
         return block._replace(data=b"".join((*pieces, block.data[kept:]))) if pieces else block
 
-    def taken(self) -> list[Line]:
+    def taken(self) -> list[TextLine]:
         """Return the lines that were taken out since the last call."""
         lines, self._lines = self._lines, []
         return lines
@@ -421,7 +421,7 @@ class Table:
         flagged = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)
         return self.reject(flagged, unclear, column, expected, tokens)
 
-    def _judge(self, batch: Batch, columns: Mapping[Rule, str], names: Mapping[str, str]) -> Batch:
+    def _judge(self, batch: Batch, columns: Mapping[ValidityRule, str], names: Mapping[str, str]) -> Batch:
         """Add the columns that say where the user's rules hold, and report what cannot be compared."""
         frame = batch.frame
         verdicts = [verdict(rule, frame[names[theirs]], self._decimal or ".") for rule, theirs in columns.items()]

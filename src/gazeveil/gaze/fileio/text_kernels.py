@@ -515,7 +515,7 @@ def read_lines(
 
 
 @kernel()
-def combine_eyes(
+def combine_raw_eyes(
     raw: NDArray[np.float64], eyes: int, rows: int, left: float, top: float, chosen: int, no_pupils: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return what each eye saw, and both together.

@@ -15,7 +15,15 @@ import polars as pl
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio import bids_writer
-from gazeveil.gaze.fileio.bids import DESCRIPTION, OURS, Sidecars, axis_changes, geometry_of, parse_bids_name, units_of
+from gazeveil.gaze.fileio.bids import (
+    DESCRIPTION,
+    OURS,
+    Sidecars,
+    axis_changes,
+    bids_geometry,
+    parse_bids_name,
+    units_of,
+)
 from gazeveil.gaze.fileio.columns import HOLDS, TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.fileio.row_assembly import PER_SECOND, combined, in_seconds
 from gazeveil.gaze.fileio.tables import Batch, Table, add_bad_lines, is_blank, quiet_report
@@ -96,7 +104,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
     note = VeilNote.from_dict(ours["veiled"]) if isinstance(ours.get("veiled"), dict) else None
     key = _key(main.path, ours, options)
     presentation = sidecars.of(main.path, "events")
-    geometry = geometry_of(main.path, main.about, presentation, options)
+    geometry = bids_geometry(main.path, main.about, presentation, options)
     changes = axis_changes(main.path, presentation, geometry, options)
     rate = _rate(main)
     events = _events(eyes, sidecars, options, report)

@@ -31,7 +31,7 @@ from gazeveil.gaze.fileio.eyelink import (
     Names,
     Shape,
     Trial,
-    event_table,
+    eyelink_event_table,
     read_sample,
     shown,
 )
@@ -216,7 +216,7 @@ class _Reading:
             known = closing or (trial.stimulus.settled and trial.trial.settled)
             trial.key = self.blocks.key_of(trial, trial.names if known else self._names_ahead(trial))
         self.any_samples |= self.rows > 0
-        samples, happened = self._samples(trial), event_table(trial.events)
+        samples, happened = self._samples(trial), eyelink_event_table(trial.events)
         yield Chunk(trial.key, samples, trial.geometry, happened, self.blocks.rate_hz, trial.pupil_unit)
 
     def _names_ahead(self, trial: Trial) -> Names:
@@ -253,7 +253,7 @@ class _Reading:
         chosen = -1
         if self.options.eye != "both" and eyes != ("",):
             chosen = eyes.index(self.options.eye) if self.options.eye in eyes else _NO_EYE
-        gaze, valid = self.kernels.combine_eyes(
+        gaze, valid = self.kernels.combine_raw_eyes(
             self.values, len(eyes), self.rows, trial.screen.left, trial.screen.top, chosen, self._without_pupils(trial)
         )
         columns = [pl.Series("t", self.values[0, : self.rows].copy())]

@@ -46,7 +46,7 @@ _PLACES = (
     *("currentfix?", "mappedfixationpoint?", "fixationpoint?", "fixationposition?", "mappedfixation?", "fixation?"),
     *("fix?", "fpog?", "normpos?", "location?", "mean?", "avg?", "?avg", "?mean", "?cord"),
 )
-SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+FIXATION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         **{axis: (*(place.replace("?", axis) for place in _PLACES), *OF_TABLES[axis]) for axis in "xy"},
         "t": (
@@ -200,7 +200,7 @@ def find_columns(columns: Columns, vendor: Vendor, options: ReadOptions) -> tupl
     elif not {"x", "y"} <= set(found):
         raise columns.missing("for both x and y", hint="name both with --column x=NAME --column y=NAME")
     taken = set(found.values()) | {name for name in columns.names if parse_name(name).words in vendor.not_ours}
-    for ours, spellings in SPELLINGS.items():
+    for ours, spellings in FIXATION_SPELLINGS.items():
         if ours not in found and ours not in {"x", "y"}:
             rest = Columns(columns.path, tuple(name for name in columns.names if name not in taken), columns.line)
             if name := rest.find(*spellings):
@@ -214,7 +214,7 @@ def find_columns(columns: Columns, vendor: Vendor, options: ReadOptions) -> tupl
 
 def _place(columns: Columns) -> dict[str, str]:
     """Return x and y of one viewing plane: in pixels of the screen if they are there, else as they come."""
-    for spelling_x, spelling_y in zip(SPELLINGS["x"], SPELLINGS["y"], strict=True):
+    for spelling_x, spelling_y in zip(FIXATION_SPELLINGS["x"], FIXATION_SPELLINGS["y"], strict=True):
         pairs = {}
         for name in columns.names:
             words, unit = parse_name(name)
@@ -225,7 +225,7 @@ def _place(columns: Columns) -> dict[str, str]:
             return {"x": pairs[best][0], "y": pairs[best][1]}
     raise columns.missing(
         "of places, such as 'x' and 'y'",
-        (*SPELLINGS["x"], *SPELLINGS["y"]),
+        (*FIXATION_SPELLINGS["x"], *FIXATION_SPELLINGS["y"]),
         "say which, for example --column x=NAME --column y=NAME",
     )
 
@@ -305,7 +305,7 @@ class FixationsCsv:
             return _GAZEPOINT_NAME.match(path.name.split(".", 1)[0]) is not None
         if vendor is not TABLE:
             return True
-        has = {ours: bool(names & set(spellings)) for ours, spellings in SPELLINGS.items()}
+        has = {ours: bool(names & set(spellings)) for ours, spellings in FIXATION_SPELLINGS.items()}
         return has["x"] and has["y"] and (has["duration"] or (has["t"] and has["end"] and has["index"]))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:

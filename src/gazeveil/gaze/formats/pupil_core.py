@@ -21,7 +21,7 @@ from gazeveil.geometry import Geometry, Unit
 CONFIDENT: Final = 0.6
 """Gaze and pupils with a lower confidence are not valid: what Pupil Labs calls useful data is above it."""
 
-PUPIL_TOLERANCE_S: Final = 0.02
+CORE_PUPIL_TOLERANCE_S: Final = 0.02
 """How far in time a pupil size may lie from the gaze it is given to."""
 
 _FILE = "gaze_positions.csv"
@@ -111,7 +111,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Serie
             batch = next(batches, None)
         add_bad_lines(report, table.report)
 
-    return SeriesBesideSamples(tables(), PUPIL_TOLERANCE_S, report), unit
+    return SeriesBesideSamples(tables(), CORE_PUPIL_TOLERANCE_S, report), unit
 
 
 def _events(folder: Path, options: ReadOptions, report: ReadReport) -> pl.DataFrame:

@@ -28,7 +28,7 @@ from gazeveil.gaze.fileio.row_assembly import (
     in_seconds,
     lines_before,
 )
-from gazeveil.gaze.fileio.tables import Batch, Line, NonRowLines, Table
+from gazeveil.gaze.fileio.tables import Batch, NonRowLines, Table, TextLine
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
@@ -223,7 +223,7 @@ def _messages(shape: _Shape, path: Path, report: ReadReport, per_second: float) 
     return messages
 
 
-def _odd(path: Path, line: Line) -> FileFormatError:
+def _odd(path: Path, line: TextLine) -> FileFormatError:
     return FileFormatError(path, line=line.number, expected="a message with its time", found=repr(line.text[:60]))
 
 

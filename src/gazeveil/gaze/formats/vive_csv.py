@@ -109,7 +109,7 @@ class ViveCsv:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""
         table = Table(path, options, report, delimiter=options.delimiter)
-        layout = layout_of(table.columns, options)
+        layout = vive_layout(table.columns, options)
         key = options.key(path)
         geometry = completed(headset(), options.geometry)
         frame_of = _Frame(path, layout)
@@ -127,7 +127,7 @@ class ViveCsv:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ViveLayout:
     """Where in the log our columns are."""
 
     names: _Names
@@ -143,7 +143,7 @@ def _is_named(names: set[str], known: _Names) -> bool:
     return any(direction in names or f"{direction}x" in names for direction in directions)
 
 
-def layout_of(columns: Columns, options: ReadOptions) -> Layout:
+def vive_layout(columns: Columns, options: ReadOptions) -> ViveLayout:
     """Return where our columns are, for files and for logs that are being written.
 
     Raises:
@@ -189,7 +189,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
                 flags[f"{prefix}{ours}"] = found
         if eye != "both" and (size := columns.find(names.pupil.replace("EYE", names.eyes[eye]))):
             numbers[f"{eye}_pupil"] = size
-    return Layout(names, vectors, tuple(directions), text, numbers, per_second)
+    return ViveLayout(names, vectors, tuple(directions), text, numbers, per_second)
 
 
 def _time(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
@@ -211,7 +211,7 @@ def per_second_of(path: Path, times: FloatArray, column: str) -> float:
     return PER_SECOND[expect_unit(path, times, column, known or "ms")]
 
 
-def _with_validity(table: Table, batch: Batch, layout: Layout) -> Batch:
+def _with_validity(table: Table, batch: Batch, layout: ViveLayout) -> Batch:
     """Turn SRanipal's bit masks, or words, into true and false, and leave out pupils that are not valid."""
     for eye in layout.directions:
         prefix = "" if eye == "both" else f"{eye}_"
@@ -251,7 +251,7 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
 class _Frame:
     """Finds out from the eyes' positions which way x grows, and that it is the same in the whole file."""
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: ViveLayout) -> None:
         self._path = path
         vectors = layout.vectors
         self._column = vectors.numbers.get("left_eye_x") or vectors.text["left_eye"]

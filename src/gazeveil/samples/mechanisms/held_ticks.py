@@ -43,7 +43,7 @@ from gazeveil.samples.veils import (
     sample_times,
 )
 
-MOST_TICKS = 64
+MOST_POINTS = 64
 NEVER = -(1 << 62)
 _HINT = "start a new stream"
 _MISSING, _NOT_FINITE = CLOCK_SLOTS, CLOCK_SLOTS + 1
@@ -80,8 +80,8 @@ class HeldTicks(SampleMechanism):
                 raise OptionError(f"{name} must be between 1e-9 and 1e9, not {value}")
             object.__setattr__(self, name, value)
         ticks = whole_number(self.ticks, "ticks", at_least=1)
-        if ticks > MOST_TICKS:
-            raise OptionError(f"ticks must be at most {MOST_TICKS}, not {ticks}")
+        if ticks > MOST_POINTS:
+            raise OptionError(f"ticks must be at most {MOST_POINTS}, not {ticks}")
         object.__setattr__(self, "ticks", ticks)
         farthest = 1.0 if self.of_directions else max(abs(edge) for edge in (*self.space.low, *self.space.high))
         if farthest / self.spacing > FARTHEST:
