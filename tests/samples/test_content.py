@@ -173,7 +173,7 @@ def test_scenes_between_steps_are_scenes_between_runs(name: str, lag: float) -> 
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.4])
-def test_scenes_move_with_the_stream_and_outlast_a_change_of_promise(lag: float) -> None:
+def test_scenes_move_with_the_stream_and_outlast_a_change_of_guarantee(lag: float) -> None:
     t, x, y = gaze()
     mechanism = made(lag=lag)
     veil = mechanism.start(NoiseSource.seeded(2))
@@ -240,7 +240,7 @@ def test_belief_and_aoi_know_the_scene() -> None:
 
 
 def test_a_right_scene_helps_and_a_wrong_one_harms_less() -> None:
-    """Gaze in one corner, weak promise: the squared error with, without, and with the opposite corner."""
+    """Gaze in one corner, weak guarantee: the squared error with, without, and with the opposite corner."""
     rng = np.random.default_rng(5)
     t = np.arange(6000) / 60
     x, y = np.repeat(rng.uniform(0, 500, 200), 30), np.repeat(rng.uniform(0, 300, 200), 30)

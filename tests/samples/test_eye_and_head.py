@@ -91,14 +91,14 @@ def test_a_head_that_is_not_known_never_shows_and_never_stops_gaze() -> None:
 
 
 def test_the_guarantee_says_unit_and_neighbours_of_both() -> None:
-    promise = joint().guarantee
-    assert promise == GazeStreamDP(3, "0.5", 5, "deg", 10)
-    assert guarantee_from_dict(promise.to_dict()) == promise
-    assert "gaze and head pointed during any 0.5 s" in promise.in_words()
-    assert "5 degrees for gaze and 10 degrees for the head at each sample" in neighbours_in_words(promise)
-    assert "10 deg for the head" in formal_guarantee(promise)
-    assert eval(repr(promise)) == promise
-    assert promise != GazeStreamDP(3, "0.5", 5, "deg")
+    guarantee = joint().guarantee
+    assert guarantee == GazeStreamDP(3, "0.5", 5, "deg", 10)
+    assert guarantee_from_dict(guarantee.to_dict()) == guarantee
+    assert "gaze and head pointed during any 0.5 s" in guarantee.in_words()
+    assert "5 degrees for gaze and 10 degrees for the head at each sample" in neighbours_in_words(guarantee)
+    assert "10 deg for the head" in formal_guarantee(guarantee)
+    assert eval(repr(guarantee)) == guarantee
+    assert guarantee != GazeStreamDP(3, "0.5", 5, "deg")
 
 
 def test_steps_move_gaze_and_head_at_once() -> None:

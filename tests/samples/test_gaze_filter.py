@@ -88,7 +88,7 @@ def test_a_circle_is_crossed_the_short_way() -> None:
     gaze.forget(belief, constants)
     gaze.learn(belief, constants, 179.0, 0.0, 1.0)
     gaze.learn(belief, constants, -179.0, 0.0, 1.0)
-    assert abs(gaze.wrapped(gaze.predicted(belief, constants, 0.0)[0] - 180.0, 360.0)) < 2.0
+    assert abs(gaze.wrapped_difference(gaze.predicted(belief, constants, 0.0)[0] - 180.0, 360.0)) < 2.0
 
 
 def test_the_number_of_ticks_is_that_of_the_study() -> None:

@@ -34,7 +34,7 @@ EYES_SPACE = Sphere(*EYE_FIELD)
 RADIUS = 5.0
 PITCHES = (0.0, 45.0, 60.0, 80.0, 89.0)
 FAR_ENOUGH = {"epsilon": 1, "window": "0.001", "radius": 5}
-"""A promise with windows so short that every sample, 10 ms after the last, is released by itself."""
+"""A guarantee with windows so short that every sample, 10 ms after the last, is released by itself."""
 TRIALS = 20_000
 
 

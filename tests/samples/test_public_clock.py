@@ -222,12 +222,12 @@ def test_after_a_stall_no_window_of_either_clock_is_charged_more_than_it_may(nam
     veil = veil_of(name, LARGE, filter=False, **near)
     cap = veil.mechanism._rule().cap
     charges: list[tuple[float, float, int]] = []
-    books = [veil._budget, veil._tests] if len(veil._tests) > 1 else [veil._budget]
+    budget = [veil._budget, veil._tests] if len(veil._tests) > 1 else [veil._budget]
     for number, (t, now) in enumerate(zip(*(column.tolist() for column in stalled()), strict=True)):
-        before = [int(book[NEXT]) for book in books]
+        before = [int(one[NEXT]) for one in budget]
         veil.pace(now)
         veil.step(t, 1000.0 * (1 + number % 7), 500.0)
-        new = [spends(book)[-1][1] for book, count in zip(books, before, strict=True) if book[NEXT] > count]
+        new = [spends(one)[-1][1] for one, count in zip(budget, before, strict=True) if one[NEXT] > count]
         charges += [(t, now, amount) for amount in new]
     assert len(charges) > 20
     amounts = np.array([amount for *_, amount in charges])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The mechanisms with Kaleido's promise: what they release and when, and what they refuse."""
+"""The mechanisms with Kaleido's guarantee: what they release and when, and what they refuse."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_three_coordinates_are_refused_with_a_way_out() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_promise_is_stated_before_any_gaze(name: str) -> None:
+def test_the_guarantee_is_stated_before_any_gaze(name: str) -> None:
     guarantee = made(name).guarantee
     if name == "kaleido-as-published":
         assert isinstance(guarantee, Unproven)
@@ -213,7 +213,7 @@ def test_a_mechanism_survives_being_written_down(name: str) -> None:
         {"window": "0.0001"}, {"window": 11}, {"filter": 1}, {"radius": 1e12},
     ],
 )  # fmt: skip
-def test_promises_that_make_no_sense_are_refused(name: str, wrong: dict[str, Any]) -> None:
+def test_guarantees_that_make_no_sense_are_refused(name: str, wrong: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         made(name, **wrong)
 
@@ -291,7 +291,7 @@ def test_words_are_erased_when_they_are_used() -> None:
     assert veil._words[3:].all()
 
 
-def test_a_stricter_promise_pauses_the_stream_at_once() -> None:
+def test_a_stricter_guarantee_pauses_the_stream_at_once() -> None:
     veil = made("clock", ticks=1).start(NoiseSource.seeded(1))
     veil.step(0.0, 100.0, 100.0)
     veil.change(0.1, epsilon="0.5", window=2)
@@ -301,7 +301,7 @@ def test_a_stricter_promise_pauses_the_stream_at_once() -> None:
     assert [round(tick, -5) for tick, _ in spends(veil._budget)] == [0, 2_000_000, 4_000_000]
 
 
-def test_a_refused_change_leaves_the_promise_as_it_was() -> None:
+def test_a_refused_change_leaves_the_guarantee_as_it_was() -> None:
     veil = made("kaleido").start(NoiseSource.seeded(1))
     veil.step(0.0, 100.0, 100.0)
     for wrong in ({"epsilon": 0}, {"window": 60}, {"radius": 1e-9}):

@@ -47,10 +47,10 @@ def algorithm_1(gaze: FloatArray, size: int, before: float) -> FloatArray:
 
 
 @pytest.mark.parametrize("name", ["gaussian", "temporal", "spatial", "smoothing", "kalman", "edge", "equalise"])
-def test_none_of_them_promises_anything(name: str) -> None:
-    promise = MECHANISMS[name](SCREEN).guarantee
-    assert isinstance(promise, Unproven)
-    assert promise.reason
+def test_none_of_them_guarantees_anything(name: str) -> None:
+    guarantee = MECHANISMS[name](SCREEN).guarantee
+    assert isinstance(guarantee, Unproven)
+    assert guarantee.reason
 
 
 def test_temporal_downsampling_repeats_every_kth_point() -> None:

@@ -168,7 +168,7 @@ def test_bad_trackers_say_what_is_wrong() -> None:
 
 def test_a_true_gaze_can_be_seen_through_any_tracker() -> None:
     true = look(PERSON, scene(1, 0), TRACKERS["eyelink"].geometry, 5, rng(9))
-    for tracker in TRACKERS:
+    for tracker in TRACKERS.values():
         times = tracker.clock(5, rng(10))
         x, y, tracked, _ = tracker.observe(true, PERSON, np.zeros(6), times, tracker.geometry, rng(11))
         assert len(x) == len(y) == len(tracked) == len(times)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What registered veils promise: nothing is refused, and a knob is turned truthfully or not at all."""
+"""What registered veils guarantee: nothing is refused, and a privacy level is turned truthfully or not at all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.samples.contract_bench import (
 @pytest.mark.parametrize(
     "nothing", [{"epsilon": 0}, {"radius": 0}, {"window": 0}, {"epsilon": -1}, {"radius": math.nan}]
 )
-def test_a_promise_of_nothing_is_refused(name: str, nothing: dict[str, Any]) -> None:
+def test_a_guarantee_of_nothing_is_refused(name: str, nothing: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         MECHANISMS[name](SCREEN, **{**required(name), **nothing})
 
@@ -62,7 +62,7 @@ def test_a_radius_that_changes_with_every_sample_is_survived(name: str) -> None:
 
 
 def with_a_knob(name: str) -> SampleMechanism:
-    """Return a mechanism that can change its promise, if any of its kind can."""
+    """Return a mechanism that can change its guarantee, if any of its kind can."""
     if name == "chain":
         return MECHANISMS[name](SCREEN, members=(example("edge"), example("clock"), example("smoothing")))  # type: ignore[call-arg]
     if name == "rotate":
@@ -71,7 +71,7 @@ def with_a_knob(name: str) -> SampleMechanism:
 
 
 @each
-def test_a_veil_says_truthfully_whether_its_promise_can_be_changed(name: str) -> None:
+def test_a_veil_says_truthfully_whether_its_guarantee_can_be_changed(name: str) -> None:
     mechanism, (t, x, y) = with_a_knob(name), stream(SCREEN, 120)
     veil = mechanism.start(NoiseSource.secure())
     veil.run(t[:30], x[:30], y[:30])
@@ -102,7 +102,7 @@ def test_those_that_can_change_are_these() -> None:
     assert able == sorted([*(set(PROMISING) - {"eye-and-head"}), "chain"])
 
 
-def test_a_stream_goes_on_only_as_what_differs_in_the_promise_alone() -> None:
+def test_a_stream_goes_on_only_as_what_differs_in_the_guarantee_alone() -> None:
     clock: Any = example("clock")
     assert clock.can_become(clock.with_guarantee(radius=99))
     assert not clock.can_become(replace(clock, filter=False))
