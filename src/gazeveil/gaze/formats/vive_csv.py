@@ -121,7 +121,7 @@ class ViveCsv:
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
-            for piece in combined(frame_of.known_only(frame), options.eye).iter_slices(options.chunk_rows):
+            for piece in combined(frame_of.gaze_in_known_frame(frame), options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
         frame_of.finish(report)
 
@@ -280,7 +280,7 @@ class _Frame:
             batch.frame["left_eye_x"],
         )
 
-    def known_only(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def gaze_in_known_frame(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Leave out gaze from before the frame was known."""
         if not self._known_from:
             return frame
