@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Row, race, seconds
 from gazeveil import Recording, headset
-from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold, covered, velocity
+from gazeveil.gaze.events import DispersionThreshold, VelocityThreshold, samples_within, velocity
 from gazeveil.lab.utility.label_agreement import agreement
 
 SAMPLES = 1_000_000
@@ -94,7 +94,7 @@ def alike(recording: Recording, ours: pl.DataFrame, theirs: Any) -> str:
     table = pl.DataFrame(
         {"kind": "fixation", "onset": frame["onset"].to_numpy() / RATE, "offset": frame["offset"].to_numpy() / RATE}
     )
-    masks: list[NDArray[np.bool_]] = [covered(recording.t, events, "fixation") for events in (ours, table)]
+    masks: list[NDArray[np.bool_]] = [samples_within(recording.t, events, "fixation") for events in (ours, table)]
     same = agreement(*masks)
     mine = ours.filter(pl.col("kind") == "fixation")
     identical = len(

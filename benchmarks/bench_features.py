@@ -21,7 +21,7 @@ from gazeveil import Recording
 from gazeveil.arrays import FloatArray
 from gazeveil.features.bins import extract_bins
 from gazeveil.features.extraction import EventRules, EyeEvents, extract, find_events, letters
-from gazeveil.simulate.reading import DOCUMENTS, GLASSES, ReadingStudy, read
+from gazeveil.simulate.readers import DOCUMENTS, GLASSES, ReadingStudy, read
 from gazeveil.simulate.tracker import TRACKERS
 
 PEER_WINDOWS = 120

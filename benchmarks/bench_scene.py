@@ -50,7 +50,7 @@ def keyframe() -> Row:
 
     def look() -> None:
         number = next(looks)
-        detector.see(number / 2, shown[number // 2 % 3])
+        detector.add_frame(number / 2, shown[number // 2 % 3])
 
     return Row(
         "keyframe, one look at 1920x1080",

@@ -79,7 +79,7 @@ def changes() -> dict[str, list[tuple[Change, float]]]:
     for kind, frames in looks():
         detector = KeyframeDetector()
         for look, frame in enumerate(frames):
-            detector.see(look / 2, frame)
+            detector.add_frame(look / 2, frame)
         assert detector.change is not None
         found.setdefault(kind, []).append((detector.change, detector.rule.least(107 * 60)))
     return found
@@ -96,7 +96,7 @@ def false_alarms() -> str:
     ):
         for picture in (rng.integers(60, 190, (height, width, 3)), np.full((height, width, 3), 128)):
             detector = KeyframeDetector()
-            keyframes = [detector.see(look / 2, noisy(picture, noise, rng)) for look in range(times // 2)]
+            keyframes = [detector.add_frame(look / 2, noisy(picture, noise, rng)) for look in range(times // 2)]
             found += sum(keyframe is not None for keyframe in keyframes) - 1
             count += times // 2
     return f"noise alone: {found} keyframes in {count:,} looks"
@@ -125,7 +125,7 @@ def page_turns(width: int, height: int) -> str:
         for seed in range(3):
             detector = KeyframeDetector()
             for look, turned in enumerate((0, 0, 50)):
-                detector.see(look / 2, dense_page(seed + turned, width, height, lines))
+                detector.add_frame(look / 2, dense_page(seed + turned, width, height, lines))
             assert detector.change is not None
             found.append(detector.change.agreement)
     return f"turned pages of {width} x {height}: agreement from {min(found):.2f} to {max(found):.2f}"

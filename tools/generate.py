@@ -95,8 +95,8 @@ def settings() -> dict[str, list[Setting]]:
     from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
     from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
     from gazeveil.features.series_release import ParticipantRelease
-    from gazeveil.samples.recordings import VeiledRecordings
     from gazeveil.samples.stream import StreamMechanism
+    from gazeveil.samples.veiled_recordings import VeiledRecordings
 
     of: dict[str, list[Any]] = {
         "heatmap": [PrivateHeatmap],

@@ -77,7 +77,7 @@ _HOME: Final = {
     "Stimulus": "gazeveil.release.study",
     "Study": "gazeveil.release.study",
     "Unproven": "gazeveil.privacy.guarantee",
-    "VeiledRecordings": "gazeveil.samples.recordings",
+    "VeiledRecordings": "gazeveil.samples.veiled_recordings",
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "check": "gazeveil.release.check",
     "feature_settings": "gazeveil.release.feature_settings:settings_of",

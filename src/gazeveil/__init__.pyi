@@ -45,7 +45,7 @@ from gazeveil.release.study_proposal import propose as propose
 from gazeveil.release.verify import verify as verify
 from gazeveil.samples.mechanism import MECHANISMS as VEILS
 from gazeveil.samples.recipes import PRESETS as VEIL_PRESETS
-from gazeveil.samples.recordings import VeiledRecordings as VeiledRecordings
+from gazeveil.samples.veiled_recordings import VeiledRecordings as VeiledRecordings
 
 __version__: str
 

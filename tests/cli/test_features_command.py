@@ -14,7 +14,7 @@ from gazeveil.cli.main import run
 from gazeveil.features.bins import CHANNELS, extract_bin_corpus
 from gazeveil.features.feature_list import NAMES
 from gazeveil.features.table import FeatureTable
-from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.simulate.readers import ReadingStudy
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from gazeveil.features.bins import extract_bin_corpus
 from gazeveil.features.extraction import extract_corpus
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.simulate.readers import ReadingStudy
 
 FEATURES = "saccades_per_s,amplitude_mean,pupil_mean_of_means"
 STEPS = 60

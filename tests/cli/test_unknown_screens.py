@@ -13,8 +13,7 @@ import pytest
 
 from gazeveil import Corpus, Recording, headset, normalised, read, screen, write_corpus
 from gazeveil.cli.main import run
-from gazeveil.gaze.conventions import DISTANCE_MM, with_usual_screen
-from gazeveil.geometry import Geometry
+from gazeveil.geometry import DISTANCE_MM, Geometry, with_usual_screen
 from gazeveil.release.study import ASSUMED, SIZE
 from tests.commandline import leaves
 

@@ -20,7 +20,7 @@ from gazeveil.release.study_toml import write_study
 from gazeveil.samples import Screen
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.recipes import from_recipe, parameters, read_recipe
-from gazeveil.samples.recordings import VeiledRecordings, VeilOne
+from gazeveil.samples.veiled_recordings import VeiledRecordings, VeilRecording
 
 DESK = screen(1600, 1200, 400, 300, 600)
 CLOCK = ["--mechanism", "clock", "--epsilon", "3", "--window", "0.5", "--radius", "60px"]
@@ -103,7 +103,7 @@ def test_every_format_holds_the_same_veiled_points(study: Path, tmp_path: Path, 
     arguments = ["veil", str(study), "--preset", "gaussian-low", "--seed", "4", "--to", to, *FREE]
     assert run([*arguments, "--out", str(tmp_path / "v")]) == 0
     found = {recording.key: recording for recording in read(tmp_path / "v" / where, geometry=DESK).recordings}
-    veil = VeilOne.with_noise(VeiledRecordings(preset="gaussian-low"), NoiseSource.seeded(4))
+    veil = VeilRecording.with_noise(VeiledRecordings(preset="gaussian-low"), NoiseSource.seeded(4))
     for raw in Corpus.open(study).recordings():
         expected = veil(raw).shown.samples["x"].to_numpy()
         assert np.allclose(found[raw.key].x, expected, atol=1e-6, equal_nan=True)
@@ -399,6 +399,6 @@ def test_chunks_make_no_difference(tmp_path: Path) -> None:
         options = ReadOptions(geometry=DESK, chunk_rows=chunk_rows)
         corpus = GazeFiles((raw,), lambda path, options=options: ChunkStream(path, options)).open([])  # type: ignore[misc]
         (recording,) = corpus.recordings()
-        shown.append(VeilOne(VeiledRecordings(preset="gaussian-low"), seed=2)(recording).shown.samples)
+        shown.append(VeilRecording(VeiledRecordings(preset="gaussian-low"), seed=2)(recording).shown.samples)
     assert len(shown[0]) == 500
     assert shown[0].equals(shown[1])

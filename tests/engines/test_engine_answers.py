@@ -32,7 +32,7 @@ from gazeveil.features.extraction import extract_corpus
 from gazeveil.gaze import corpus as corpus_writer
 from gazeveil.gaze.corpus import OneByOne
 from gazeveil.gaze.recording import Key
-from gazeveil.samples.recordings import VeiledRecordings, VeilOne
+from gazeveil.samples.veiled_recordings import VeiledRecordings, VeilRecording
 from tests.engines.test_spark import executors
 from tests.releasing import released
 
@@ -147,7 +147,7 @@ class TestEveryEngine:
     def test_secure_noise_is_drawn_anew_for_every_recording(self, engine: Engine) -> None:
         still = np.full(200, 300.0)
         same = [Recording(np.arange(200) / 60, still, still, DESK, name, "a") for name in "abcd"]
-        kernel = VeilOne.with_noise(VeiledRecordings(preset="gaussian-low"), NoiseSource.secure())
+        kernel = VeilRecording.with_noise(VeiledRecordings(preset="gaussian-low"), NoiseSource.secure())
         shown = [veiled.shown.samples["x"].to_numpy() for veiled in engine.map_recordings(Corpus.of(same), kernel)]
         noise = np.array(shown) - 300.0
         together = np.asarray(np.corrcoef(noise))[np.triu_indices(4, 1)]
@@ -181,9 +181,11 @@ class TestEveryEngine:
         if not isinstance(engine, SparkEngine):
             pytest.skip("it has no executors")
         corpus, killed = Corpus.open(folder), tmp_path / "killed"
-        answers = engine.map_recordings(corpus, DiesOnce(str(killed), VeilOne(VeiledRecordings(preset="lphu"), seed=3)))
+        answers = engine.map_recordings(
+            corpus, DiesOnce(str(killed), VeilRecording(VeiledRecordings(preset="lphu"), seed=3))
+        )
         found = pl.concat([table for _, table in answers])
-        expected = [VeilOne(VeiledRecordings(preset="lphu"), seed=3)(each) for each in corpus.recordings()]
+        expected = [VeilRecording(VeiledRecordings(preset="lphu"), seed=3)(each) for each in corpus.recordings()]
         assert killed.exists()
         assert found.equals(pl.concat([each.shown.samples for each in expected]))
         assert executors()
@@ -194,7 +196,7 @@ class DiesOnce:
     """Kills the executor it runs in after the first answer that anybody gives."""
 
     mark: str
-    veil: VeilOne
+    veil: VeilRecording
 
     def __call__(self, recording: Recording) -> tuple[Key, pl.DataFrame]:
         shown = self.veil(recording).shown

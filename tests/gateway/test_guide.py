@@ -69,7 +69,7 @@ def test_the_levels_are_those_that_the_policy_gets(tmp_path: Path) -> None:
     size = {name: value for name, value in choices()["screens"][0].items() if name != "title"}
     for preset in choices()["presets"]:
         answers = {**ANSWERS, "level": preset["name"], "tracker": {**ANSWERS["tracker"], "screen": size}}
-        knob = read(tmp_path, policy_from(answers)).apps[0].mechanism.knob
+        knob = read(tmp_path, policy_from(answers)).apps[0].mechanism.privacy_level
         assert [float(value) for value in knob.values()] == [preset["epsilon"], preset["window_s"], preset["radius"]]
 
 

@@ -20,8 +20,7 @@ from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.conventions import AXES, angles, direction, in_our_axes, to_head, to_world
-from gazeveil.geometry import headset
+from gazeveil.geometry import AXES, angles, direction, headset, in_our_axes, to_head, to_world
 from gazeveil.testing import veiled_sample
 from tests.gateway.hub_bench import Bench, policy
 from tests.gateway.test_push_fields import Sender

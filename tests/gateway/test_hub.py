@@ -226,7 +226,7 @@ def spends_of(bench: Bench) -> set[tuple[int, int]]:
     found: set[tuple[int, int]] = set()
     for group in bench.hub._desks["desk"].groups:
         if group._live is not None and isinstance(group._live.veil, StreamVeil):
-            found |= set(spends(group._live.veil._books))
+            found |= set(spends(group._live.veil._budget))
     return found
 
 

@@ -219,7 +219,7 @@ def test_a_lively_scene_never_silences_a_stream_and_every_window_keeps_what_was_
             live = bench.hub._desks["desk"].groups[0]._live
             assert live is not None
             if isinstance(live.veil, StreamVeil):
-                spent |= dict(spends(live.veil._books))
+                spent |= dict(spends(live.veil._budget))
     assert len(changes) > 4
     assert len(bench.seen["game"].shown) - shown == round((bench.device - began) * 20)
     assert bench.seen["game"].told == told

@@ -16,7 +16,7 @@ from gazeveil import Eye, Recording, headset, read, screen
 from gazeveil.errors import FileFormatError, GeometryError, InputError, OutputError
 from gazeveil.gaze import corpus as corpus_writer
 from gazeveil.gaze.corpus import NO_STIMULUS, Corpus, chunk_of, write_corpus, writing_corpus
-from gazeveil.gaze.fileio.recordings import no_samples
+from gazeveil.gaze.fileio.row_assembly import no_samples
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
 
 DESK = screen(1920, 1080, 530, 300, 600)

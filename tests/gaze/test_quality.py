@@ -16,7 +16,7 @@ from gazeveil import read, screen
 from gazeveil.gaze.corpus import chunk_of
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.plots import quality_picture
-from gazeveil.gaze.quality import MEASURES, Inspector, Quality, badness, grades, oddities, overall, qualities, tally
+from gazeveil.gaze.quality import MEASURES, Quality, QualityMeter, grades, overall, problems, qualities, severity, tally
 from gazeveil.gaze.recording import Key, Recording
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -174,7 +174,7 @@ def test_recordings_without_samples_or_gaze_are_poor_and_say_so() -> None:
     nothing = replace(nothing, samples=nothing.samples.clear())
     lost = changed(gaze(n=100), valid=np.zeros(100, dtype=bool))
     strange = changed(gaze(n=4), t=np.full(4, np.nan))
-    said = [oddities(only(chunk)) for chunk in (nothing, lost, strange)]
+    said = [problems(only(chunk)) for chunk in (nothing, lost, strange)]
     assert said[:2] == [["there are no samples"], ["no sample has gaze"]]
     assert overall(only(nothing)) == overall(only(lost)) == "poor"
     assert only(lost).rms is None
@@ -184,13 +184,13 @@ def test_recordings_without_samples_or_gaze_are_poor_and_say_so() -> None:
 def test_grades_follow_their_limits() -> None:
     best = only(replace(gaze(noise=0.5), geometry=DESK))
     assert overall(best) == "good"
-    assert oddities(best) == []
+    assert problems(best) == []
     for measure in MEASURES:
         for value, expected in ((measure.good, "good"), (measure.fair, "fair"), (2 * measure.fair, "poor")):
             given = replace(best, **{measure.name: value})  # type: ignore[arg-type]
             assert grades(given)[measure.name] == expected
             assert overall(given) == expected
-            assert badness(given) >= badness(best)
+            assert severity(given) >= severity(best)
     assert tally([best, replace(best, loss=0.5)]) == {"good": 1, "fair": 0, "poor": 1}
 
 
@@ -204,7 +204,7 @@ def test_what_is_odd_is_said_in_a_line_each() -> None:
         loss=0.4, sentinels={"0,0": 300}, outside=0.2, flat=0.3, longest_flat=2.0, rms=1.0, jitter=0.5, jitter_ms=2.0,
         dropped=0.2, longest_gap=3.0, pauses=1, backwards=2, repeated=3, stated_hz=500.0,
     )  # fmt: skip
-    lines = oddities(found)
+    lines = problems(found)
     assert len(lines) == 12
     assert "300 samples (2.5 % of gaze) are at exactly (0, 0)" in lines[1]
     assert "--sentinel 0,0" in lines[1]
@@ -212,7 +212,7 @@ def test_what_is_odd_is_said_in_a_line_each() -> None:
 
 
 def test_the_picture_shows_the_worst_and_keeps_few_traces() -> None:
-    inspector = Inspector(badness, traces=2)
+    inspector = QualityMeter(severity, traces=2)
     for number in range(5):
         valid = np.random.default_rng(number).random(1000) > number / 10
         chunk = changed(gaze(number, n=1000), valid=valid)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gazeveil import read, screen
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, OptionError
-from gazeveil.gaze.validity import SIGNS, Rule, parse_rule
+from gazeveil.gaze.validity import SIGNS, ValidityRule, parse_rule
 
 DESK = screen(1920, 1080)
 NAMES = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="'"), min_size=1, max_size=12)
@@ -25,13 +25,13 @@ EYES = st.sampled_from(["", "left", "right"])
 
 @given(NAMES, st.sampled_from(SIGNS), st.lists(NUMBERS, min_size=1, max_size=4), EYES)
 def test_a_rule_about_numbers_says_itself(column: str, sign: str, values: list[float], eye: str) -> None:
-    rule = Rule(column, sign, tuple(values if sign == "in" else values[:1]), eye)
+    rule = ValidityRule(column, sign, tuple(values if sign == "in" else values[:1]), eye)
     assert parse_rule(str(rule)) == rule
 
 
 @given(NAMES, st.sampled_from(["==", "!=", "in"]), st.lists(NAMES.map(str.lower), min_size=1, max_size=4), EYES)
 def test_a_rule_about_texts_says_itself(column: str, sign: str, values: list[str], eye: str) -> None:
-    rule = Rule(column, sign, tuple(values if sign == "in" else values[:1]), eye)
+    rule = ValidityRule(column, sign, tuple(values if sign == "in" else values[:1]), eye)
     assert parse_rule(str(rule)) == rule
 
 
@@ -49,21 +49,21 @@ def test_any_text_is_a_rule_or_an_error_with_a_hint(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("status==OK", Rule("status", "==", ("ok",))),
-        ("ValidityLeft<=1", Rule("ValidityLeft", "<=", (1.0,))),
-        ("Validity left <= 1", Rule("Validity left", "<=", (1.0,))),
-        ("[Gaze point X [DACS px]] != -1", Rule("Gaze point X [DACS px]", "!=", (-1.0,))),
-        ("'a==b' > 0.5", Rule("a==b", ">", (0.5,))),
-        ("state in open, half", Rule("state", "in", ("open", "half"))),
-        ("state in 'a, b', c", Rule("state", "in", ("a, b", "c"))),
-        ("code in 0,1", Rule("code", "in", (0.0, 1.0))),
-        ("code == '1'", Rule("code", "==", ("1",))),
-        ("error == ''", Rule("error", "==", ("",))),
-        ("left: ValidityLeft == 0", Rule("ValidityLeft", "==", (0.0,), "left")),
-        ("minute>3", Rule("minute", ">", (3.0,))),
+        ("status==OK", ValidityRule("status", "==", ("ok",))),
+        ("ValidityLeft<=1", ValidityRule("ValidityLeft", "<=", (1.0,))),
+        ("Validity left <= 1", ValidityRule("Validity left", "<=", (1.0,))),
+        ("[Gaze point X [DACS px]] != -1", ValidityRule("Gaze point X [DACS px]", "!=", (-1.0,))),
+        ("'a==b' > 0.5", ValidityRule("a==b", ">", (0.5,))),
+        ("state in open, half", ValidityRule("state", "in", ("open", "half"))),
+        ("state in 'a, b', c", ValidityRule("state", "in", ("a, b", "c"))),
+        ("code in 0,1", ValidityRule("code", "in", (0.0, 1.0))),
+        ("code == '1'", ValidityRule("code", "==", ("1",))),
+        ("error == ''", ValidityRule("error", "==", ("",))),
+        ("left: ValidityLeft == 0", ValidityRule("ValidityLeft", "==", (0.0,), "left")),
+        ("minute>3", ValidityRule("minute", ">", (3.0,))),
     ],
 )
-def test_rules_are_read_as_they_are_meant(text: str, rule: Rule) -> None:
+def test_rules_are_read_as_they_are_meant(text: str, rule: ValidityRule) -> None:
     assert parse_rule(text) == rule
 
 

@@ -31,7 +31,7 @@ from gazeveil.release.plan import Plan
 from gazeveil.release.release import Release
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.release.study_toml import write_study
-from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
+from gazeveil.simulate.readers import DOCUMENTS, ReadingStudy
 from tests.release import hostile
 
 STEPS = 61

@@ -27,8 +27,8 @@ from gazeveil.release.data import GazeFiles
 from gazeveil.release.record import private_report_of
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.release.verify import verify
-from gazeveil.samples import recordings as veiling
-from gazeveil.samples.recordings import VeiledRecordings, VeilOne, veiled_channels
+from gazeveil.samples import veiled_recordings as veiling
+from gazeveil.samples.veiled_recordings import VeiledRecordings, VeilRecording, veiled_channels
 from tests.release import hostile
 from tests.releasing import planned, released
 
@@ -70,7 +70,7 @@ def all_but_positions_fixed() -> Iterator[None]:
     with (
         patch.object(path_of_a_release, "new_id", lambda: "0" * 32),
         patch.object(path_of_a_release, "now", lambda: "2026-01-01T00:00:00+00:00"),
-        patch.object(veiling, "veiled", constant),
+        patch.object(veiling, "veil_recording", constant),
     ):
         yield
 
@@ -193,7 +193,7 @@ def test_seeded_noise_follows_from_the_recording_and_not_from_its_neighbours() -
 
 def test_secure_noise_is_new_for_every_recording_and_release() -> None:
     how = VeiledRecordings(preset="lphu")
-    kernel = VeilOne.with_noise(how, NoiseSource.secure())
+    kernel = VeilRecording.with_noise(how, NoiseSource.secure())
     assert kernel.seed is None
     one, two = (kernel(recording()).shown.samples["x"].to_numpy() for _ in range(2))
     assert not np.array_equal(one, two)

@@ -44,7 +44,7 @@ from gazeveil.release.products.maps import heatmap_forecast
 from gazeveil.release.sample_size import advice, enough
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.samples.recipes import PRESETS
-from gazeveil.samples.recordings import VeiledRecordings
+from gazeveil.samples.veiled_recordings import VeiledRecordings
 
 DESK = screen(800, 600, 400, 300, 573)
 CLOCK = {"epsilon": "2", "window": "0.5", "radius": "60"}

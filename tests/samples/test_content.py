@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen, Sphere, mechanism_from_dict
-from gazeveil.samples.gaze_model import EYES, TRUST, Region, followed_by, moments, prior_of
+from gazeveil.samples.gaze_model import EYES, TRUST, ContentRegion, followed_by, moments, prior_of
 from gazeveil.samples.window_budget import spends
 
 SCREEN = Screen(1280, 720)
 PROMISE = {"epsilon": 1, "window": 1, "radius": 60}
-CORNER = [Region(0, 0, 200, 200, 1.0)]
+CORNER = [ContentRegion(0, 0, 200, 200, 1.0)]
 FILTERED = ["clock", "kaleido", "sparse-vector", "distribution", "absorption"]
 
 
@@ -66,7 +66,7 @@ def test_any_density_gives_a_prior_within_the_space_that_is_never_certain(
 
 
 def test_a_density_behind_the_viewer_is_met_the_short_way_round() -> None:
-    behind = [Region(170, -10, 180, 10, 1.0), Region(-180, -10, -170, 10, 1.0)]
+    behind = [ContentRegion(170, -10, 180, 10, 1.0), ContentRegion(-180, -10, -170, 10, 1.0)]
     (yaw, pitch), (across, _) = moments(Sphere(), behind)
     assert abs(yaw) == pytest.approx(180)
     assert pitch == pytest.approx(0)
@@ -153,7 +153,7 @@ def test_telling_the_scene_leaves_spending_alone_where_gaze_is_not_looked_at(nam
     assert not np.array_equal(after, np.array(plain.run(t, x, y))[:, 200:])
     assert told.guarantee == plain.guarantee
     if name == "clock":
-        assert spends(told._books) == spends(plain._books)
+        assert spends(told._budget) == spends(plain._budget)
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.4])
@@ -173,7 +173,7 @@ def test_scenes_between_steps_are_scenes_between_runs(name: str, lag: float) -> 
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.4])
-def test_scenes_move_with_the_stream_and_outlast_a_change_of_promise(lag: float) -> None:
+def test_scenes_move_with_the_stream_and_outlast_a_change_of_guarantee(lag: float) -> None:
     t, x, y = gaze()
     mechanism = made(lag=lag)
     veil = mechanism.start(NoiseSource.seeded(2))
@@ -218,7 +218,7 @@ def test_a_scene_told_with_every_frame_takes_no_more_room_than_the_lag_needs() -
 
 def test_content_that_stays_is_a_parameter_and_survives_being_written_down() -> None:
     mechanism = made(content=[(0, 0, 200, 200, 2), (400, 300, 500, 400)])
-    assert mechanism.content == (Region(0, 0, 200, 200, 2), Region(400, 300, 500, 400, 1))
+    assert mechanism.content == (ContentRegion(0, 0, 200, 200, 2), ContentRegion(400, 300, 500, 400, 1))
     again = mechanism_from_dict(json.loads(json.dumps(mechanism.to_dict())))
     assert again == mechanism
     assert hash(again) == hash(mechanism)
@@ -240,7 +240,7 @@ def test_belief_and_aoi_know_the_scene() -> None:
 
 
 def test_a_right_scene_helps_and_a_wrong_one_harms_less() -> None:
-    """Gaze in one corner, weak promise: the squared error with, without, and with the opposite corner."""
+    """Gaze in one corner, weak guarantee: the squared error with, without, and with the opposite corner."""
     rng = np.random.default_rng(5)
     t = np.arange(6000) / 60
     x, y = np.repeat(rng.uniform(0, 500, 200), 30), np.repeat(rng.uniform(0, 300, 200), 30)

@@ -59,7 +59,7 @@ def test_eyes_and_head_are_released_at_the_same_moments_whatever_they_do(filtere
     for head in ((yaw, pitch), (np.full(len(t), np.nan),) * 2):
         veil = joint(filter=filtered).start(NoiseSource.seeded(4))
         veil.run_both(t, x, y, *head)
-        eyes, heads = (spends(part._books) for part in (veil._eyes, veil._head))  # type: ignore[attr-defined]
+        eyes, heads = (spends(part._budget) for part in (veil._eyes, veil._head))  # type: ignore[attr-defined]
         assert [moment for moment, _ in eyes] == [moment for moment, _ in heads]
         found.append(heads)
     assert found[0] == found[1]
@@ -73,7 +73,7 @@ def test_what_a_window_costs_is_one_budget() -> None:
     t, *columns = looking(600)
     veil.run_both(t, *columns)
     costs = [
-        [(at, Fraction(loss, 1 << 30) * radius) for at, loss in spends(part._books)]  # type: ignore[attr-defined]
+        [(at, Fraction(loss, 1 << 30) * radius) for at, loss in spends(part._budget)]  # type: ignore[attr-defined]
         for part, radius in ((veil._eyes, mechanism.radius), (veil._head, mechanism.head_radius))
     ]
     both = [(at, eyes + head) for (at, eyes), (_, head) in zip(*costs, strict=True)]
@@ -91,14 +91,14 @@ def test_a_head_that_is_not_known_never_shows_and_never_stops_gaze() -> None:
 
 
 def test_the_guarantee_says_unit_and_neighbours_of_both() -> None:
-    promise = joint().guarantee
-    assert promise == GazeStreamDP(3, "0.5", 5, "deg", 10)
-    assert guarantee_from_dict(promise.to_dict()) == promise
-    assert "gaze and head pointed during any 0.5 s" in promise.in_words()
-    assert "5 degrees for gaze and 10 degrees for the head at each sample" in neighbours_in_words(promise)
-    assert "10 deg for the head" in formal_guarantee(promise)
-    assert eval(repr(promise)) == promise
-    assert promise != GazeStreamDP(3, "0.5", 5, "deg")
+    guarantee = joint().guarantee
+    assert guarantee == GazeStreamDP(3, "0.5", 5, "deg", 10)
+    assert guarantee_from_dict(guarantee.to_dict()) == guarantee
+    assert "gaze and head pointed during any 0.5 s" in guarantee.in_words()
+    assert "5 degrees for gaze and 10 degrees for the head at each sample" in neighbours_in_words(guarantee)
+    assert "10 deg for the head" in formal_guarantee(guarantee)
+    assert eval(repr(guarantee)) == guarantee
+    assert guarantee != GazeStreamDP(3, "0.5", 5, "deg")
 
 
 def test_steps_move_gaze_and_head_at_once() -> None:

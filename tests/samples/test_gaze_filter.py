@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gazeveil.samples import stream_kernels as gaze
-from gazeveil.samples.gaze_model import EYES, choose_c, predicted_error
+from gazeveil.samples.gaze_model import EYES, choose_ticks, predicted_error
 
 SIZE = (1280.0, 720.0)
 
@@ -88,7 +88,7 @@ def test_a_circle_is_crossed_the_short_way() -> None:
     gaze.forget(belief, constants)
     gaze.learn(belief, constants, 179.0, 0.0, 1.0)
     gaze.learn(belief, constants, -179.0, 0.0, 1.0)
-    assert abs(gaze.wrapped(gaze.predicted(belief, constants, 0.0)[0] - 180.0, 360.0)) < 2.0
+    assert abs(gaze.wrapped_difference(gaze.predicted(belief, constants, 0.0)[0] - 180.0, 360.0)) < 2.0
 
 
 def test_the_number_of_ticks_is_that_of_the_study() -> None:
@@ -99,7 +99,7 @@ def test_the_number_of_ticks_is_that_of_the_study() -> None:
         (60, 2.0): [1, 2, 3, 3, 4, 5],
     } | {(300, window): [1] * 6 for window in (0.5, 1.0, 1.5, 2.0)}
     for (radius, window), ticks in table.items():
-        found = [choose_c(EYES, SIZE, radius / epsilon, window) for epsilon in (0.5, 1, 1.5, 2, 2.5, 3)]
+        found = [choose_ticks(EYES, SIZE, radius / epsilon, window) for epsilon in (0.5, 1, 1.5, 2, 2.5, 3)]
         assert found == ticks
 
 

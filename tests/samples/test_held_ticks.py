@@ -73,7 +73,7 @@ def test_a_point_far_off_is_taken_to_be_at_the_edge() -> None:
     assert shown == pytest.approx((1000, -1000, 2000), abs=0.01)
 
 
-def test_it_promises_what_kaleido_does_and_comes_round_the_sphere() -> None:
+def test_it_guarantees_what_kaleido_does_and_comes_round_the_sphere() -> None:
     mechanism = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50)  # type: ignore[arg-type]
     assert mechanism.guarantee == GazeStreamDP(3, "0.5", 50, "mm")
     assert "50 mm away" in mechanism.guarantee.in_words()
@@ -84,7 +84,7 @@ def test_it_promises_what_kaleido_does_and_comes_round_the_sphere() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"ticks": 0}, {"ticks": 1000}, {"epsilon": 0}, {"radius": 1e-12}, {"window": 1e12}])
-def test_a_promise_that_cannot_be_kept_is_refused(wrong: dict[str, float]) -> None:
+def test_a_guarantee_that_cannot_be_kept_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError):
         HeldTicks(ROOM, **({"epsilon": 3, "window": "0.5", "radius": 50} | wrong))  # type: ignore[arg-type]
     assert math.isfinite(HeldTicks(ROOM, epsilon=3, window=1, radius=50).spacing)  # type: ignore[arg-type]
@@ -96,12 +96,12 @@ def audited(epsilon: float, claim: str) -> Verdict:
     return audit(claimed, trials=800, confidence=0.999, seed=1).verdict
 
 
-def test_the_auditor_finds_no_more_than_is_promised_and_would_find_a_false_promise() -> None:
+def test_the_auditor_finds_no_more_than_is_guaranteed_and_would_find_a_false_guarantee() -> None:
     assert audited(4.0, "4") is Verdict.CONSISTENT
     assert audited(4.0, "0.5") is Verdict.VIOLATED
 
 
-def test_no_output_tells_more_than_the_promise_on_any_clock() -> None:
+def test_no_output_tells_more_than_the_guarantee_on_any_clock() -> None:
     subject = SUBJECTS["held-ticks"]()
     assert subject.log_ratio is not None
     largest = 0.0
@@ -112,8 +112,8 @@ def test_no_output_tells_more_than_the_promise_on_any_clock() -> None:
     assert 0.8 < largest <= 1 + 1e-9
 
 
-def test_no_window_costs_more_than_a_promise_that_it_meets_however_the_knob_is_turned() -> None:
-    """Losses per mm of every closed window, against each promise in force at its first or at its last point."""
+def test_no_window_costs_more_than_a_guarantee_that_it_meets_however_the_privacy_level_is_turned() -> None:
+    """Losses per mm of every closed window, against each guarantee in force at its first or at its last point."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
         mechanism = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50, ticks=2)  # type: ignore[arg-type]
@@ -125,23 +125,23 @@ def test_no_window_costs_more_than_a_promise_that_it_meets_however_the_knob_is_t
                 window, radius = rng.choice(["0.2", "0.5", "1.5"]), int(rng.integers(20, 90))
                 veil.change(t, epsilon=int(rng.integers(1, 5)), window=str(window), radius=radius)
                 changed += 1
-            before, held = veil.promise, veil._held
+            before, held = veil.current, veil._held
             gaze = (math.nan, 0.0, 0.0) if rng.random() < 0.2 else (0.0, 0.0, 2000.0)
             if veil.step3(t, *gaze) != held:
                 points.append((round(t * 1e6), before))
         assert changed > 40
         assert len(points) > 100
         times = np.array([time for time, _ in points])
-        loss = np.array([float(1 / promise.scale) for _, promise in points])
-        for number, (time, promise) in enumerate(points):
-            length = int(promise.window * 1_000_000)
-            allowed = float(promise.epsilon / promise.radius) * (1 + 1e-12)
+        loss = np.array([float(1 / guarantee.scale) for _, guarantee in points])
+        for number, (time, guarantee) in enumerate(points):
+            length = int(guarantee.window * 1_000_000)
+            allowed = float(guarantee.epsilon / guarantee.radius) * (1 + 1e-12)
             ends, begins = (times >= time - length) & (times <= time), (times >= time) & (times <= time + length)
             assert loss[ends].sum() <= allowed, number
             assert loss[begins].sum() <= allowed, number
 
 
-def test_gaze_of_a_window_that_began_before_a_change_keeps_the_old_promise() -> None:
+def test_gaze_of_a_window_that_began_before_a_change_keeps_the_old_guarantee() -> None:
     """No sample comes for long, so that the latest point is no reason to wait."""
     veil = HeldTicks(ROOM, epsilon=1, window=2, radius=60).start(NoiseSource.seeded(1))  # type: ignore[arg-type]
     held = veil.step3(0.0, 0.0, 0.0, 0.0)
@@ -152,13 +152,13 @@ def test_gaze_of_a_window_that_began_before_a_change_keeps_the_old_promise() -> 
     assert ticks_of(shown, t)[:2].tolist() == pytest.approx([7.01, 7.52])
 
 
-def test_a_turned_knob_pauses_for_the_longer_window_and_then_ticks_as_ever() -> None:
+def test_a_turned_privacy_level_pauses_for_the_longer_window_and_then_ticks_as_ever() -> None:
     mechanism = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50, ticks=2)  # type: ignore[arg-type]
     veil = mechanism.start(NoiseSource.seeded(1))
     t = np.arange(0, 400) / 100
     veil.run3(t[:60], *np.zeros((3, 60)))  # ticks at 0, 0.25 and 0.51
     veil.change(0.6, epsilon=1, window=1, radius=60)
-    assert str(veil.promise.guarantee) == str(GazeStreamDP(1, 1, 60, "mm"))
+    assert str(veil.current.guarantee) == str(GazeStreamDP(1, 1, 60, "mm"))
     shown = np.asarray(veil.run3(t[60:], *np.zeros((3, 340))))
     assert ticks_of(shown, t[60:])[:3].tolist() == pytest.approx([1.52, 2.02, 2.53])
 
@@ -179,14 +179,14 @@ def test_steps_runs_and_states_agree_across_a_change() -> None:
     assert len(ticks_of(whole, t[100:])) > 5
 
 
-def test_a_refused_change_leaves_the_promise_of_held_ticks_as_it_was() -> None:
+def test_a_refused_change_leaves_the_guarantee_of_held_ticks_as_it_was() -> None:
     veil = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50).start(NoiseSource.seeded(1))  # type: ignore[arg-type]
     for wrong in ({"epsilon": 0}, {"window": -1}, {"radius": 1e-12}):
         with pytest.raises(OptionError):
             veil.change(0.0, **wrong)
     with pytest.raises(OptionError, match="time"):
         veil.change(math.nan, epsilon=1)
-    assert veil.promise == veil.mechanism
+    assert veil.current == veil.mechanism
     arrays = veil._state()
     for broken in (b"1,2", b"0,1,1", b"a,b,c"):
         with pytest.raises(StateError):

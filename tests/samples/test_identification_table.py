@@ -31,8 +31,8 @@ from gazeveil.samples.identification import (
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.recipes import PRESETS, preset
-from gazeveil.samples.recordings import processed
 from gazeveil.samples.space import Room3D, Screen, Space, Sphere
+from gazeveil.samples.veiled_recordings import processed
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.release import test_veiled_recordings_product as veiled
 
@@ -221,7 +221,7 @@ def test_the_command_adds_rows_and_replaces_those_measured_in_the_same_way(
     assert run(kept) == 0
     assert (read_table(own).version, len(read_table(own).rows)) == (1, 2)
     result.with_suffix(".jsonl").write_text(json.dumps({"rows": {"lda": {**JUDGED, "pooled_accuracy": 0.6}}}) + "\n")
-    assert run([*kept[:2], str(result.with_suffix(".jsonl")), *kept[3:]]) == 0
+    assert run([*kept[:3], str(result.with_suffix(".jsonl")), *kept[4:]]) == 0
     assert (read_table(own).version, len(read_table(own).rows)) == (2, 2)
     assert read_table(own).look_up(clock()).row.rate == 0.6
     capsys.readouterr()

@@ -18,8 +18,8 @@ from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples import MECHANISMS, Room3D, Screen, Space, Sphere, space_of
 from gazeveil.samples.mechanism import mechanism_from_dict
 from gazeveil.samples.recipes import from_recipe, parameters, read_recipe
-from gazeveil.samples.recordings import VeiledRecordings
-from gazeveil.samples.space import Length, as_written
+from gazeveil.samples.space import Length, read_length
+from gazeveil.samples.veiled_recordings import VeiledRecordings
 
 DESK = space_of(screen(1920, 1080, 527, 296, 600))
 UNMEASURED = Screen(1280, 720)
@@ -69,15 +69,15 @@ def test_anything_else_is_refused_with_an_example(text: Any) -> None:
     ],
 )
 def test_a_unit_that_fits_is_taken_exactly(text: str, space: Space, expected: int | Fraction) -> None:
-    assert as_written(text, space) == expected
+    assert read_length(text, space) == expected
 
 
 def test_degrees_on_a_measured_screen_become_pixels_rounded_up() -> None:
-    pixels, at_centre = as_written("2deg", DESK), 2 * Fraction(DESK.degrees(1))
+    pixels, at_centre = read_length("2deg", DESK), 2 * Fraction(DESK.degrees(1))
     assert at_centre <= pixels < at_centre + Fraction(1, 100)
     assert (100 * pixels).denominator == 1
     with pytest.raises(OptionError, match="how large a degree is on this screen is not known") as refused:
-        as_written("2deg", UNMEASURED)
+        read_length("2deg", UNMEASURED)
     assert "--distance-mm" in refused.value.hint
 
 
@@ -95,7 +95,7 @@ def test_a_number_alone_is_refused_where_gaze_is_not_in_pixels(
     text: Any, space: Space, reading: str, hint: str
 ) -> None:
     with pytest.raises(OptionError, match="has no unit") as refused:
-        as_written(text, space)
+        read_length(text, space)
     assert f"it would mean {reading}" in refused.value.message
     assert hint in refused.value.hint
 
@@ -112,13 +112,13 @@ def test_a_number_alone_is_refused_where_gaze_is_not_in_pixels(
 )
 def test_a_unit_that_does_not_fit_is_refused_with_one_that_does(text: str, space: Space, example: str) -> None:
     with pytest.raises(OptionError, match=f"radius is {text}, but gaze is in") as refused:
-        as_written(text, space)
+        read_length(text, space)
     assert example in refused.value.hint
 
 
 def test_degrees_on_a_plane_in_fractions_reach_as_far_along_both_axes() -> None:
     plane = space_of(normalised(1920, 1080, 530, 300, 600))
-    radius = float(as_written("2deg", plane))
+    radius = float(read_length("2deg", plane))
     along_height = 300 * radius / (600 * math.radians(1))
     along_width = 530 * radius / (600 * math.radians(1))
     assert 2 <= along_height < 2.01 < along_width
@@ -126,7 +126,7 @@ def test_degrees_on_a_plane_in_fractions_reach_as_far_along_both_axes() -> None:
 
 def test_degrees_on_fractions_of_unknown_size_are_refused_with_the_options_that_say_it() -> None:
     with pytest.raises(OptionError, match="how large a degree is on this screen is not known") as refused:
-        as_written("2deg", FRACTIONS)
+        read_length("2deg", FRACTIONS)
     assert "--size-mm" in refused.value.hint
     assert "5%" in refused.value.hint
 

@@ -34,7 +34,7 @@ EYES_SPACE = Sphere(*EYE_FIELD)
 RADIUS = 5.0
 PITCHES = (0.0, 45.0, 60.0, 80.0, 89.0)
 FAR_ENOUGH = {"epsilon": 1, "window": "0.001", "radius": 5}
-"""A promise with windows so short that every sample, 10 ms after the last, is released by itself."""
+"""A guarantee with windows so short that every sample, 10 ms after the last, is released by itself."""
 TRIALS = 20_000
 
 
@@ -214,7 +214,7 @@ def test_ticks_are_chosen_for_noise_in_space() -> None:
         mechanism = veil_of("clock", EYES_SPACE, epsilon=epsilon, window=1, radius=5)
         assert isinstance(mechanism, Clock)
         in_space, in_plane = (
-            gaze_model.choose_c(gaze_model.EYES, EYES_SPACE.usual, 5 / epsilon, 1.0, variance)
+            gaze_model.choose_ticks(gaze_model.EYES, EYES_SPACE.usual, 5 / epsilon, 1.0, variance)
             for variance in (4.0, 3.0)
         )
         assert mechanism.chosen_ticks == in_space

@@ -96,11 +96,11 @@ def test_a_stream_without_any_gaze_is_charged_like_any_other(name: str) -> None:
     near: dict[str, Any] = {"l_thresh": 0.0} if name in ("kaleido", "sparse-vector") else {}
     veil = veil_of(name, **near)
     veil.run(*gaze(lost=1.0))
-    assert len(spends(veil._books)) >= 1
+    assert len(spends(veil._budget)) >= 1
     if name == "clock":
         gazing = veil_of(name)
         gazing.run(*gaze())
-        assert spends(veil._books) == spends(gazing._books)
+        assert spends(veil._budget) == spends(gazing._budget)
 
 
 def test_after_gaze_is_lost_nothing_that_is_shown_depends_on_the_gaze_before_but_by_what_was_released() -> None:
@@ -116,7 +116,7 @@ def test_after_gaze_is_lost_nothing_that_is_shown_depends_on_the_gaze_before_but
 
 def _run(veil: Any, t: FloatArray, x: FloatArray, y: FloatArray, lost: Any) -> list[tuple[int, int]]:
     veil.run(t, np.where(lost, np.nan, x), np.where(lost, np.nan, y))
-    return spends(veil._books)
+    return spends(veil._budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +222,12 @@ def test_after_a_stall_no_window_of_either_clock_is_charged_more_than_it_may(nam
     veil = veil_of(name, LARGE, filter=False, **near)
     cap = veil.mechanism._rule().cap
     charges: list[tuple[float, float, int]] = []
-    books = [veil._books, veil._tests] if len(veil._tests) > 1 else [veil._books]
+    budget = [veil._budget, veil._tests] if len(veil._tests) > 1 else [veil._budget]
     for number, (t, now) in enumerate(zip(*(column.tolist() for column in stalled()), strict=True)):
-        before = [int(book[NEXT]) for book in books]
+        before = [int(one[NEXT]) for one in budget]
         veil.pace(now)
         veil.step(t, 1000.0 * (1 + number % 7), 500.0)
-        new = [spends(book)[-1][1] for book, count in zip(books, before, strict=True) if book[NEXT] > count]
+        new = [spends(one)[-1][1] for one, count in zip(budget, before, strict=True) if one[NEXT] > count]
         charges += [(t, now, amount) for amount in new]
     assert len(charges) > 20
     amounts = np.array([amount for *_, amount in charges])

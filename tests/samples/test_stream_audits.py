@@ -27,13 +27,13 @@ def pairs(subject: Subject, *words: str) -> Subject:
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_sound_streams_keep_their_promise(name: str) -> None:
+def test_sound_streams_keep_their_guarantee(name: str) -> None:
     subject = pairs(SUBJECTS[name](), "step", "recorded")
     assert audit(subject, trials=4000, confidence=0.999, seed=1).verdict is Verdict.CONSISTENT
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_no_output_tells_more_than_the_promise_on_any_clock(name: str) -> None:
+def test_no_output_tells_more_than_the_guarantee_on_any_clock(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.log_ratio is not None
     for pair in subject.pairs:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The mechanisms with Kaleido's promise: what they release and when, and what they refuse."""
+"""The mechanisms with Kaleido's guarantee: what they release and when, and what they refuse."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def releases(name: str, steps: int = 3000) -> tuple[np.ndarray, np.ndarray]:
     for step in range(steps):
         x, y = ((1500.3, 2000.7), (2500.1, 1900.2))[step % 2]  # so far apart that every test says so, if it is asked
         shown_x, shown_y = veil.step(0.6 * step, x, y)
-        spent = spends(veil._books)
+        spent = spends(veil._budget)
         if spent and spent[-1] != last:
             last = spent[-1]
             noise.append((shown_x - x, shown_y - y))
@@ -133,7 +133,7 @@ def test_ticks_follow_the_public_clock_and_not_the_gaze() -> None:
     for scale in (1.0, 0.1):
         veil = made("clock").start(NoiseSource.seeded(1))
         veil.run(t, scale * x, scale * y)
-        times.append([tick for tick, _ in spends(veil._books)])
+        times.append([tick for tick, _ in spends(veil._budget)])
     assert times[0] == times[1]
     assert min(np.diff(times[0])) >= 500_001 // 3
 
@@ -188,7 +188,7 @@ def test_three_coordinates_are_refused_with_a_way_out() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_promise_is_stated_before_any_gaze(name: str) -> None:
+def test_the_guarantee_is_stated_before_any_gaze(name: str) -> None:
     guarantee = made(name).guarantee
     if name == "kaleido-as-published":
         assert isinstance(guarantee, Unproven)
@@ -213,7 +213,7 @@ def test_a_mechanism_survives_being_written_down(name: str) -> None:
         {"window": "0.0001"}, {"window": 11}, {"filter": 1}, {"radius": 1e12},
     ],
 )  # fmt: skip
-def test_promises_that_make_no_sense_are_refused(name: str, wrong: dict[str, Any]) -> None:
+def test_guarantees_that_make_no_sense_are_refused(name: str, wrong: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         made(name, **wrong)
 
@@ -266,8 +266,8 @@ def test_a_stream_moves_with_its_budget(name: str) -> None:
         veil.change(float(t[299]), radius=80, window="0.7")
     moved = mechanism.resume(veil.to_bytes(), NoiseSource.seeded(2))
     again = mechanism.resume(veil.to_bytes(), NoiseSource.seeded(2))
-    assert moved.promise == veil.promise
-    assert spends(moved._books) == spends(veil._books)
+    assert moved.current == veil.current
+    assert spends(moved._budget) == spends(veil._budget)
     assert not moved._words.any()
     assert np.array_equal(moved.run(t[300:], x[300:], y[300:]), again.run(t[300:], x[300:], y[300:]))
 
@@ -291,17 +291,17 @@ def test_words_are_erased_when_they_are_used() -> None:
     assert veil._words[3:].all()
 
 
-def test_a_stricter_promise_pauses_the_stream_at_once() -> None:
+def test_a_stricter_guarantee_pauses_the_stream_at_once() -> None:
     veil = made("clock", ticks=1).start(NoiseSource.seeded(1))
     veil.step(0.0, 100.0, 100.0)
     veil.change(0.1, epsilon="0.5", window=2)
     assert veil.guarantee.reasons
     t = np.arange(12, 600) / 120
     veil.run(t, np.full(len(t), 100.0), np.full(len(t), 100.0))
-    assert [round(tick, -5) for tick, _ in spends(veil._books)] == [0, 2_000_000, 4_000_000]
+    assert [round(tick, -5) for tick, _ in spends(veil._budget)] == [0, 2_000_000, 4_000_000]
 
 
-def test_a_refused_change_leaves_the_promise_as_it_was() -> None:
+def test_a_refused_change_leaves_the_guarantee_as_it_was() -> None:
     veil = made("kaleido").start(NoiseSource.seeded(1))
     veil.step(0.0, 100.0, 100.0)
     for wrong in ({"epsilon": 0}, {"window": 60}, {"radius": 1e-9}):
@@ -309,7 +309,7 @@ def test_a_refused_change_leaves_the_promise_as_it_was() -> None:
             veil.change(1.0, **wrong)
     with pytest.raises(OptionError):
         veil.change(math.nan, epsilon=1)
-    assert veil.promise == veil.mechanism
+    assert veil.current == veil.mechanism
 
 
 def test_kaleido_as_published_has_no_knob() -> None:
@@ -328,9 +328,9 @@ def test_kaleido_as_published_spends_as_in_the_papers_figure_5() -> None:
     places_looked_at = [100.0, 100.0, 900.0, 900.0, 900.0, 900.0, 300.0, 300.0]
     trace = []
     for i, x in enumerate(places_looked_at):
-        before = spends(veil._books)
+        before = spends(veil._budget)
         veil.step(i * 0.01, x, 300.0)
-        spent = spends(veil._books)
+        spent = spends(veil._budget)
         trace.append(spent[-1][1] / LOSS_UNIT * 60 / epsilon if spent != before else 0.0)
     assert trace == pytest.approx([1 / 4, 0, 1 / 8, 0, 0, 0, 1 / 4, 0], rel=1e-6)
 
@@ -344,7 +344,7 @@ def test_absorption_takes_skipped_shares_and_locks_as_many_after() -> None:
     x = [100.0] * 4 + [900.0, 100.0, 900.0, 100.0]
     for i, where in enumerate(x):
         veil.step(i * 0.1, where, 300.0)
-    spent = spends(veil._books)
+    spent = spends(veil._budget)
     assert [tick for tick, _ in spent] == [0, 400_000]
     assert [loss / share for _, loss in spent] == [1.0, 4.0]
 
@@ -353,7 +353,7 @@ def test_sparse_vector_tests_no_more_once_its_releases_are_used_up() -> None:
     veil = made("sparse-vector", epsilon=3000, releases=1).start(NoiseSource.seeded(1))
     for i in range(100):
         veil.step(i * 0.01, 1200.0 * (i % 2), 300.0)
-    times = [tick for tick, _ in spends(veil._books)]
+    times = [tick for tick, _ in spends(veil._budget)]
     assert times[:2] == [0, 510_000]
     assert len(times) == 2
 
@@ -378,15 +378,15 @@ def test_a_radius_that_changes_with_every_sample_is_kept_up_with() -> None:
         x, y = veil.step(i / 60, 300.0, 300.0)
         assert 0 <= x <= 1280
         assert 0 <= y <= 720
-    assert veil.promise.radius == 61
-    assert len(spends(veil._books)) >= 2
+    assert veil.current.radius == 61
+    assert len(spends(veil._budget)) >= 2
 
 
 def test_a_window_shorter_than_a_sample_releases_at_most_once_a_sample() -> None:
     veil = made("clock", window="0.002", ticks=1).start(NoiseSource.seeded(1))
     for i in range(50):
         veil.step(i / 60, 300.0, 300.0)
-    assert len(spends(veil._books)) == 50
+    assert len(spends(veil._budget)) == 50
 
 
 @pytest.mark.parametrize("name", ["kaleido", "distribution"])
@@ -396,7 +396,7 @@ def test_no_release_gets_less_than_the_floor(name: str) -> None:
     rng = np.random.default_rng(2)
     veil = mechanism.start(NoiseSource.seeded(1))
     veil.run(np.arange(3000) / 120, rng.uniform(0, 1280, 3000), rng.uniform(0, 720, 3000))
-    spent = [loss for _, loss in spends(veil._books)]
+    spent = [loss for _, loss in spends(veil._budget)]
     assert len(set(spent)) > 2
     assert min(spent) >= mechanism.floor * mechanism._rule().cap
 
@@ -420,7 +420,7 @@ def test_a_second_thread_is_refused_and_nothing_is_spent_twice() -> None:
     assert len(refused) < 4
     assert not veil.shut
     veil.step(300.0, 1.0, 1.0)
-    assert veil._clock[places.TICKS] == veil._books[1]
+    assert veil._clock[places.TICKS] == veil._budget[1]
 
 
 @pytest.mark.parametrize("x", [0.0, 640.0, 1279.0])
@@ -428,6 +428,6 @@ def test_kaleido_as_published_lets_the_first_sample_through_without_a_test(x: fl
     """K7: there is nothing to compare it with, so it is always published, and what follows is tested."""
     veil = made("kaleido-as-published").start(NoiseSource.seeded(3))
     veil.step(0.0, x, 300.0)
-    assert len(spends(veil._books)) == 1
+    assert len(spends(veil._budget)) == 1
     veil.step(0.001, x, 300.0)
-    assert len(spends(veil._books)) == 1
+    assert len(spends(veil._budget)) == 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chains and rotations: what they release and what they promise."""
+"""Chains and rotations: what they release and what they guarantee."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = np.arange(3000) / 100.0
 X, Y = np.random.default_rng(1).uniform(0, 700, (2, 3000))
 
 
-def promising(epsilon: float = 3, window: str = "0.5", radius: float = 60) -> SampleMechanism:
+def guaranteeing(epsilon: float = 3, window: str = "0.5", radius: float = 60) -> SampleMechanism:
     return MECHANISMS["clock"](SCREEN, epsilon=epsilon, window=window, radius=radius)  # type: ignore[call-arg]
 
 
@@ -45,18 +45,18 @@ def test_a_chain_is_its_members_one_after_another() -> None:
     assert np.array_equal(chain(SPATIAL, SMOOTH, HOLD).start(NoiseSource.seeded(1)).run(T, X, Y), (x, y))
 
 
-def test_what_follows_a_promise_keeps_it() -> None:
-    promise = GazeStreamDP(3, "0.5", 60)
-    assert chain(promising()).guarantee == promise
-    assert chain(promising(), KalmanSmoothing(SCREEN), EDGE).guarantee == promise
-    assert chain(promising(), NOISY, promising(epsilon=1)).guarantee == promise
-    assert chain(chain(promising(), SMOOTH), EDGE).guarantee == promise
+def test_what_follows_a_guarantee_keeps_it() -> None:
+    guarantee = GazeStreamDP(3, "0.5", 60)
+    assert chain(guaranteeing()).guarantee == guarantee
+    assert chain(guaranteeing(), KalmanSmoothing(SCREEN), EDGE).guarantee == guarantee
+    assert chain(guaranteeing(), NOISY, guaranteeing(epsilon=1)).guarantee == guarantee
+    assert chain(chain(guaranteeing(), SMOOTH), EDGE).guarantee == guarantee
 
 
-def test_what_comes_before_a_promise_must_do_no_harm() -> None:
-    assert chain(EDGE, promising()).guarantee == GazeStreamDP(3, "0.5", 60)
+def test_what_comes_before_a_guarantee_must_do_no_harm() -> None:
+    assert chain(EDGE, guaranteeing()).guarantee == GazeStreamDP(3, "0.5", 60)
     for harmful in (SPATIAL, SMOOTH, HOLD, NOISY):
-        told = chain(EDGE, harmful, promising()).guarantee
+        told = chain(EDGE, harmful, guaranteeing()).guarantee
         assert isinstance(told, Unproven)
         assert harmful.name in told.reason
 
@@ -76,17 +76,17 @@ def test_a_chain_of_several_noises_draws_them_apart_and_the_same_both_ways() -> 
     assert np.std(x - X) == pytest.approx(40 * math.sqrt(2), rel=0.1)  # 3,000 draws: a false alarm is 1 in 10^14
 
 
-def test_a_seeded_chain_promises_nothing_and_a_secure_one_all() -> None:
-    assert isinstance(chain(promising(), EDGE).start(NoiseSource.seeded(1)).guarantee, Unproven)
-    assert chain(promising(), EDGE).start(NoiseSource.secure()).guarantee == GazeStreamDP(3, "0.5", 60)
+def test_a_seeded_chain_guarantees_nothing_and_a_secure_one_all() -> None:
+    assert isinstance(chain(guaranteeing(), EDGE).start(NoiseSource.seeded(1)).guarantee, Unproven)
+    assert chain(guaranteeing(), EDGE).start(NoiseSource.secure()).guarantee == GazeStreamDP(3, "0.5", 60)
 
 
-def test_the_knob_of_a_chain_is_that_of_the_promise_in_it() -> None:
-    veil = chain(EDGE, promising(), KalmanSmoothing(SCREEN)).start(NoiseSource.secure())
+def test_the_privacy_level_of_a_chain_is_that_of_the_guarantee_in_it() -> None:
+    veil = chain(EDGE, guaranteeing(), KalmanSmoothing(SCREEN)).start(NoiseSource.secure())
     veil.step(0.0, 10.0, 10.0)
     veil.change(0.0, epsilon=1)
     assert veil.guarantee == GazeStreamDP(1, "0.5", 60)
-    assert veil.promise == chain(EDGE, promising().with_promise(1), KalmanSmoothing(SCREEN))
+    assert veil.current == chain(EDGE, guaranteeing().with_guarantee(1), KalmanSmoothing(SCREEN))
     with pytest.raises(OptionError, match="chain cannot be changed: smoothing"):
         chain(SMOOTH).start(NoiseSource.seeded(1)).change(0.0, epsilon=1)
 
@@ -155,23 +155,23 @@ def test_turns_do_not_depend_on_gaze() -> None:
     assert veils[0]._numbers[:5].tolist() == veils[1]._numbers[:5].tolist()  # type: ignore[attr-defined]
 
 
-def test_a_rotation_of_one_promise_keeps_twice_of_it() -> None:
+def test_a_rotation_of_one_guarantee_keeps_twice_of_it() -> None:
     def rotation(*members: SampleMechanism, least: float = 60) -> SampleMechanism:
         return Rotation(SCREEN, members=members, least=least)
 
-    assert rotation(promising(1), promising(3)).guarantee == GazeStreamDP(6, "0.5", 60)
+    assert rotation(guaranteeing(1), guaranteeing(3)).guarantee == GazeStreamDP(6, "0.5", 60)
     for wrong in (
-        rotation(promising(), HOLD),
-        rotation(promising(), promising(radius=100)),
-        rotation(promising(window="2"), promising(window="2"), least=2),
+        rotation(guaranteeing(), HOLD),
+        rotation(guaranteeing(), guaranteeing(radius=100)),
+        rotation(guaranteeing(window="2"), guaranteeing(window="2"), least=2),
     ):
         assert isinstance(wrong.guarantee, Unproven)
-    secure = rotation(promising(1), promising(3)).start(NoiseSource.secure())
+    secure = rotation(guaranteeing(1), guaranteeing(3)).start(NoiseSource.secure())
     assert secure.guarantee == GazeStreamDP(6, "0.5", 60)
 
 
 def test_a_rotation_of_noisy_members_is_the_same_both_ways_and_resumes() -> None:
-    rotation = Rotation(SCREEN, members=(NOISY, promising()), least=1.0, most=2.0)
+    rotation = Rotation(SCREEN, members=(NOISY, guaranteeing()), least=1.0, most=2.0)
     x, y = rotation.start(NoiseSource.seeded(5)).run(T, X, Y)
     veil = rotation.start(NoiseSource.seeded(5))
     live = np.array([veil.step(*sample) for sample in zip(T.tolist(), X.tolist(), Y.tolist(), strict=True)]).T
@@ -214,7 +214,7 @@ def test_combinations_that_do_not_fit_are_refused(wrong) -> None:
 
 
 def test_no_window_meets_more_than_two_turns_whatever_the_clock_does() -> None:
-    """With one release a window, a rotation of promises makes at most two, and really makes them."""
+    """With one release a window, a rotation of guarantees makes at most two, and really makes them."""
     most = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -237,8 +237,8 @@ def test_a_rotation_hands_on_device_time_to_the_microsecond() -> None:
     """Rounding twice would make two stamps look farther apart than they are."""
     from gazeveil.samples import stream_kernels as places
 
-    promise: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": 60}
-    member = MECHANISMS["clock"](SCREEN, **promise)
+    guarantee: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": 60}
+    member = MECHANISMS["clock"](SCREEN, **guarantee)
     veil = Rotation(SCREEN, members=(member, member)).start(NoiseSource.seeded(2))
     for t in 3e9 + np.cumsum(np.random.default_rng(1).uniform(0, 0.01, 200)):
         veil.step(float(t), 10.0, 10.0)

@@ -22,7 +22,14 @@ from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.mechanisms.temporal import TemporalHold
-from gazeveil.samples.recordings import NOWHERE, FixationsOnly, HitsOnly, dropped_channels, processed, veiled_channels
+from gazeveil.samples.veiled_recordings import (
+    NOWHERE,
+    FixationsOnly,
+    HitsOnly,
+    dropped_channels,
+    processed,
+    veiled_channels,
+)
 
 PLANE = screen(1000, 500, 500, 250, 600)
 COUNT = 400

@@ -18,7 +18,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen
 from gazeveil.samples import stream_kernels as kernels
 from gazeveil.samples import stream_kernels as places
-from gazeveil.samples.window_budget import Rule, books_for, fits, spends, with_rule
+from gazeveil.samples.window_budget import Rule, budget_for, is_budget, spends, with_rule
 
 SCREEN = Screen(1280, 720)
 SOUND = ["clock", "kaleido", "sparse-vector", "distribution", "absorption"]
@@ -46,62 +46,62 @@ def test_a_rule_is_rounded_against_the_spender() -> None:
 
 
 @pytest.mark.parametrize(
-    "promise",
+    "guarantee",
     [(0, 1, 60), (-1, 1, 60), (1, 0, 60), (1, 1, 0), (1, "0.0005", 60), (1, 11, 60), (1e-9, 1, 60), (1e9, 1, 1)],
 )
-def test_promises_beyond_the_ledger_are_refused(promise: tuple[float, float, float]) -> None:
+def test_guarantees_beyond_the_ledger_are_refused(guarantee: tuple[float, float, float]) -> None:
     with pytest.raises(OptionError):
-        Rule.of(*promise)
+        Rule.of(*guarantee)
 
 
 def test_the_window_is_closed_at_both_ends() -> None:
-    books = books_for(Rule(10, 1000), 10_000)
-    assert kernels.spend(books, 0, 10)
-    assert not kernels.spend(books, 1000, 1)
-    assert kernels.spend(books, 1001, 10)
+    budget = budget_for(Rule(10, 1000), 10_000)
+    assert kernels.spend(budget, 0, 10)
+    assert not kernels.spend(budget, 1000, 1)
+    assert kernels.spend(budget, 1001, 10)
 
 
 def test_a_refused_spend_changes_nothing() -> None:
-    books = books_for(Rule(10, 1000), 10_000)
-    kernels.spend(books, 0, 7)
-    before = books.copy()
-    assert not kernels.spend(books, 0, 4)
-    assert not kernels.spend(books, 0, 0)
-    assert (books == before).all()
+    budget = budget_for(Rule(10, 1000), 10_000)
+    kernels.spend(budget, 0, 7)
+    before = budget.copy()
+    assert not kernels.spend(budget, 0, 4)
+    assert not kernels.spend(budget, 0, 0)
+    assert (budget == before).all()
 
 
 def test_a_full_ring_refuses_rather_than_forgets() -> None:
-    books = books_for(Rule(1000, 1_000_000), 4_000_000)
-    assert sum(kernels.spend(books, t, 1) for t in range(10)) == 4
-    assert len(spends(books)) == 4
+    budget = budget_for(Rule(1000, 1_000_000), 4_000_000)
+    assert sum(kernels.spend(budget, t, 1) for t in range(10)) == 4
+    assert len(spends(budget)) == 4
 
 
 def test_a_longer_window_sees_what_the_shorter_one_had_let_go() -> None:
-    books = books_for(Rule(10, 500_000), 1000)
+    budget = budget_for(Rule(10, 500_000), 1000)
     for t in range(0, 3_000_000, 500_001):
-        assert kernels.spend(books, t, 10)
-    longer = with_rule(books, 3_000_000, Rule(25, 2_000_000), 1000)
+        assert kernels.spend(budget, t, 10)
+    longer = with_rule(budget, 3_000_000, Rule(25, 2_000_000), 1000)
     assert kernels.left(longer, 3_000_000) == min(10, 25 - 40)
 
 
 def test_tightening_is_immediate_and_loosening_waits() -> None:
-    books = books_for(Rule(100, 1000), 10_000)
-    kernels.spend(books, 0, 60)
-    tighter = with_rule(books, 10, Rule(50, 1000), 10_000)
+    budget = budget_for(Rule(100, 1000), 10_000)
+    kernels.spend(budget, 0, 60)
+    tighter = with_rule(budget, 10, Rule(50, 1000), 10_000)
     assert kernels.left(tighter.copy(), 10) == -10
     looser = with_rule(tighter, 20, Rule(500, 1000), 10_000)
     assert kernels.left(looser.copy(), 1020) == 50
     assert kernels.left(looser, 1021) == 500
 
 
-def test_a_knob_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
-    books = books_for(Rule(1000, 1000), 10_000)
+def test_a_privacy_level_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
+    budget = budget_for(Rule(1000, 1000), 10_000)
     for turn in range(50):
-        books = with_rule(books, turn, Rule(100 + turn, 1000), 10_000)
-        assert fits(books)
-    assert kernels.left(books, 50) <= 149
-    assert kernels.left(books.copy(), 50) >= 100
-    assert kernels.left(books, 3000) == 149
+        budget = with_rule(budget, turn, Rule(100 + turn, 1000), 10_000)
+        assert is_budget(budget)
+    assert kernels.left(budget, 50) <= 149
+    assert kernels.left(budget.copy(), 50) >= 100
+    assert kernels.left(budget, 3000) == 149
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -116,17 +116,17 @@ def test_a_knob_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
 )
 def test_every_closed_window_stays_within_every_rule_in_force(script: list[tuple[str, int, object]]) -> None:
     first = Rule(50, 1000)
-    books, now, history = books_for(first, 20_000), 0, History([(0, first)])
+    budget, now, history = budget_for(first, 20_000), 0, History([(0, first)])
     for what, wait, argument in script:
         now += wait
         if what == "promise":
             rule = Rule(*argument)  # type: ignore[misc]
-            books = with_rule(books, now, rule, 20_000)
+            budget = with_rule(budget, now, rule, 20_000)
             history.rules.append((now, rule))
-        elif kernels.spend(books, now, argument):
+        elif kernels.spend(budget, now, argument):
             history.spent.append((now, argument))  # type: ignore[arg-type]
             history.check_latest(now)
-    assert fits(books)
+    assert is_budget(budget)
 
 
 PROMISES = st.tuples(
@@ -146,7 +146,7 @@ SAMPLES = st.lists(
 @pytest.mark.parametrize("name", SOUND)
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(SAMPLES)
-def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, samples: list[Any]) -> None:
+def test_streams_spend_no_more_than_guaranteed_whatever_the_clock_does(name: str, samples: list[Any]) -> None:
     options: dict[str, Any] = {"ticks": 3} if name == "clock" else {"t_skip": "0.02"}
     options |= {"epsilon": 1, "window": 0.5, "radius": 60}
     veil: Any = MECHANISMS[name](SCREEN, **options).start(NoiseSource.seeded(5))
@@ -155,9 +155,9 @@ def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, 
     seen = [0, 0]
 
     def collect() -> None:
-        for part, books in enumerate((veil._books, veil._tests)):
-            if len(books) > 1 and (fresh := int(books[kernels.NEXT]) - seen[part]):
-                history.spent += spends(books)[-fresh:]
+        for part, budget in enumerate((veil._budget, veil._tests)):
+            if len(budget) > 1 and (fresh := int(budget[kernels.NEXT]) - seen[part]):
+                history.spent += spends(budget)[-fresh:]
                 seen[part] += fresh
                 history.check_latest(history.spent[-1][0])
 
@@ -171,4 +171,4 @@ def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, 
         veil.step(t, x, 300.0)
         collect()
         if name == "sparse-vector" and veil._clock[places.OWN]:
-            history.check_latest(int(veil._clock[places.TEST]), veil.promise.plan().epoch_loss)
+            history.check_latest(int(veil._clock[places.TEST]), veil.current.plan().epoch_loss)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
-from gazeveil.scene.context import Radii, SceneContext, SceneState, middle_of, radii, window_of
+from gazeveil.scene.context import Radii, SceneContext, SceneState, radii, weighted_median, window_of
 from gazeveil.scene.film import MOST_STILLS, survey
 from gazeveil.scene.frames import Pixels
 from gazeveil.scene.regions import Box, Regions
@@ -39,24 +39,24 @@ class Counting:
 def test_regions_are_sought_in_keyframes_alone() -> None:
     finder = Counting()
     context = SceneContext(100, 100, finder)
-    readings = [context.see(t / 4, flat(255 if t < 8 else 128)) for t in range(16)]
+    readings = [context.add_frame(t / 4, flat(255 if t < 8 else 128)) for t in range(16)]
     looked = [reading for reading in readings if reading is not None]
     assert finder.calls == 2
     assert [reading.begins for reading in looked] == [True, False, False, False, True, False, False, False]
     assert [reading.scene for reading in looked] == [0] * 4 + [1] * 4
     assert looked[-1].radii == radii((Box(0, 0, 128 / 255, 128 / 255),), 100, 100)
-    assert context.reading == looked[-1]
+    assert context.state == looked[-1]
 
 
 def test_the_window_grows_with_the_scene_and_is_not_known_at_the_first_look() -> None:
     context = SceneContext(100, 100, Counting())
-    windows = [reading.window_s for t in range(30) if (reading := context.see(t / 2, flat(0))) is not None]
+    windows = [reading.window_s for t in range(30) if (reading := context.add_frame(t / 2, flat(0))) is not None]
     assert windows[:4] == [None, 0.5, 1.0, 1.5]
     assert windows[-1] == 10.0
 
 
 def test_a_scene_without_regions_says_nothing_about_the_radius() -> None:
-    reading = SceneContext(100, 100, Counting()).see(0, flat(0))
+    reading = SceneContext(100, 100, Counting()).add_frame(0, flat(0))
     assert reading == SceneState(0, 0, True, (), Radii(None, None), None)
 
 
@@ -64,7 +64,7 @@ def test_boxes_that_stay_are_one_scene_and_boxes_that_go_are_another() -> None:
     context = SceneContext(100, 100)
     moved = Box(0.12, 0.1, 0.42, 0.4)
     given_boxes: list[Regions] = [(LEFT, RIGHT), (moved, RIGHT), (LEFT, RIGHT), (SMALL,), (SMALL,), (), ()]
-    readings = [context.take(t / 2, regions) for t, regions in enumerate(given_boxes)]
+    readings = [context.add_regions(t / 2, regions) for t, regions in enumerate(given_boxes)]
     assert [reading.scene for reading in readings] == [0, 0, 0, 1, 1, 2, 2]
     assert readings[1].radii == radii((moved, RIGHT), 100, 100)
     assert [reading.regions for reading in readings] == given_boxes
@@ -72,14 +72,14 @@ def test_boxes_that_stay_are_one_scene_and_boxes_that_go_are_another() -> None:
 
 def test_time_must_not_run_backwards_for_boxes_either() -> None:
     context = SceneContext(100, 100)
-    context.take(1, (LEFT,))
+    context.add_regions(1, (LEFT,))
     with pytest.raises(InputError, match="time must not run back"):
-        context.take(0.5, (LEFT,))
+        context.add_regions(0.5, (LEFT,))
 
 
 def test_frames_need_a_finder_and_a_frame_needs_a_size() -> None:
     with pytest.raises(InputError, match="nothing to find regions with"):
-        SceneContext(100, 100).see(0, flat(0))
+        SceneContext(100, 100).add_frame(0, flat(0))
     with pytest.raises(InputError, match="cannot be"):
         SceneContext(0, 100)
 
@@ -91,21 +91,21 @@ def test_after_a_finder_failed_the_regions_of_the_scene_before_do_not_go_on() ->
         return (LEFT,)
 
     context = SceneContext(100, 100, fails)
-    first = context.see(0, flat(0))
+    first = context.add_frame(0, flat(0))
     assert first is not None
     assert first.regions == (LEFT,)
     with pytest.raises(InputError, match="broken"):
-        context.see(0.5, flat(255))
-    then = context.see(1.0, flat(255))
+        context.add_frame(0.5, flat(255))
+    then = context.add_frame(1.0, flat(255))
     assert then is not None
     assert (then.scene, then.regions, then.radii) == (1, (), Radii())
 
 
 def test_time_must_not_run_backwards() -> None:
     context = SceneContext(100, 100, Counting())
-    context.see(10, flat(0))
+    context.add_frame(10, flat(0))
     with pytest.raises(InputError, match="time must not run back"):
-        context.see(9.9, flat(0))
+        context.add_frame(9.9, flat(0))
 
 
 @given(st.lists(st.integers(1, 40).map(lambda n: n / 2), min_size=1, max_size=20))
@@ -126,8 +126,8 @@ def test_windows_that_one_can_work_out(lengths: Sequence[float], window: float |
 
 
 def test_the_middle_is_where_half_of_the_weight_lies() -> None:
-    assert middle_of(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])) == 2
-    assert middle_of(np.array([3.0, 1.0, 2.0]), np.array([5.0, 1.0, 1.0])) == 3
+    assert weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])) == 2
+    assert weighted_median(np.array([3.0, 1.0, 2.0]), np.array([5.0, 1.0, 1.0])) == 3
 
 
 def test_a_film_is_its_scenes_with_their_lengths() -> None:

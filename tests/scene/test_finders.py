@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.gaze.picture_model import is_installed
 from gazeveil.scene.context import radii
-from gazeveil.scene.finders.onnx import Detector, read_outputs
 from gazeveil.scene.frames import Pixels
+from gazeveil.scene.onnx_finder import Detector, read_outputs
 from gazeveil.scene.regions import FINDERS, MOST_REGIONS, Box, Finder, as_array, as_regions, densest, overlaps
 from gazeveil.simulate.stimuli import clouds, page, painted, scene
 from tests.scene.detectors import SHARED, write_detector

@@ -23,13 +23,13 @@ from gazeveil.scene.frames import (
     MOST_BYTES,
     Camera,
     Pixels,
-    Screen,
+    ScreenPart,
     cells,
     decode,
     encode_png,
-    first_of,
     frames_of,
     length_of,
+    with_first_shape,
 )
 from gazeveil.simulate.stimuli import clouds
 from tests.scene.films import cv2, write
@@ -222,13 +222,13 @@ def test_a_part_of_the_screen_is_looked_at_by_the_clock(monkeypatch: pytest.Monk
     monkeypatch.setattr(mss, "MSS", Grabber)
     slept: list[float] = []
     ticks = iter([1.0, 1.1, 1.5, 1.9])
-    part = frames_of(Screen(10, 20, 30, 40), clock=lambda: next(ticks), sleep=slept.append)
+    part = frames_of(ScreenPart(10, 20, 30, 40), clock=lambda: next(ticks), sleep=slept.append)
     (one, frame), (other, _) = islice(part, 2)
     assert (one, other, frame.shape, int(frame[0, 0, 0])) == (1.0, 1.5, (40, 30, 3), 10)
     assert slept == pytest.approx([0.4])
-    assert next(frames_of(Screen()))[1].shape == (80, 100, 3)
+    assert next(frames_of(ScreenPart()))[1].shape == (80, 100, 3)
     with pytest.raises(InputError, match="nothing to see"):
-        next(frames_of(Screen(200, 0)))
+        next(frames_of(ScreenPart(200, 0)))
 
 
 def test_a_screen_that_cannot_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,17 +239,17 @@ def test_a_screen_that_cannot_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(mss, "MSS", none)
     with pytest.raises(InputError, match="the screen cannot be read: no display"):
-        next(frames_of(Screen()))
+        next(frames_of(ScreenPart()))
 
 
 def test_missing_packages_are_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mss", None)
     with pytest.raises(MissingExtra, match=r"gazeveil\[scene\]"):
-        next(frames_of(Screen()))
+        next(frames_of(ScreenPart()))
 
 
 def test_the_first_frame_is_not_lost() -> None:
-    again, shape = first_of(iter([(0.0, np.zeros((4, 6, 3), np.uint8)), (1.0, np.zeros((4, 6, 3), np.uint8))]))
+    again, shape = with_first_shape(iter([(0.0, np.zeros((4, 6, 3), np.uint8)), (1.0, np.zeros((4, 6, 3), np.uint8))]))
     assert shape == (4, 6, 3)
     assert [t for t, _ in again] == [0.0, 1.0]
 

@@ -43,7 +43,7 @@ def noisy(picture: Pixels, noise: float, rng: np.random.Generator) -> Pixels:
 
 def found_in(frames: Iterable[tuple[float, Pixels]], rule: KeyframeRule | None = None) -> list[Keyframe]:
     detector = KeyframeDetector(rule)
-    return [keyframe for t, frame in frames if (keyframe := detector.see(t, frame)) is not None]
+    return [keyframe for t, frame in frames if (keyframe := detector.add_frame(t, frame)) is not None]
 
 
 class Transition(NamedTuple):
@@ -176,22 +176,22 @@ def test_looks_are_half_a_second_apart_and_those_that_were_missed_are_not_made_u
         if detector.due(t):
             looked.append(t)
         level = frames[min(int(t * 2), 4)]
-        detector.see(t, np.full((20, 20, 3), level, np.uint8))
+        detector.add_frame(t, np.full((20, 20, 3), level, np.uint8))
     assert looked == [0.0, 0.52, 1.0, 3.3, 3.5]
 
 
 def test_a_frame_of_another_size_begins_a_scene() -> None:
     detector = KeyframeDetector()
-    assert detector.see(0, np.zeros((20, 30, 3), np.uint8)) == Keyframe(0, 0)
-    assert detector.see(0.5, np.zeros((30, 20, 3), np.uint8)) == Keyframe(1, 0.5)
+    assert detector.add_frame(0, np.zeros((20, 30, 3), np.uint8)) == Keyframe(0, 0)
+    assert detector.add_frame(0.5, np.zeros((30, 20, 3), np.uint8)) == Keyframe(1, 0.5)
 
 
 @pytest.mark.parametrize("t", [0.9, -1, math.nan, math.inf])
 def test_time_must_not_run_backwards(t: float) -> None:
     detector = KeyframeDetector()
-    detector.see(1.0, np.zeros((4, 4, 3), np.uint8))
+    detector.add_frame(1.0, np.zeros((4, 4, 3), np.uint8))
     with pytest.raises(InputError, match="time must not run back"):
-        detector.see(t, np.zeros((4, 4, 3), np.uint8))
+        detector.add_frame(t, np.zeros((4, 4, 3), np.uint8))
 
 
 @pytest.mark.parametrize(
@@ -200,13 +200,13 @@ def test_time_must_not_run_backwards(t: float) -> None:
 )
 def test_what_is_no_frame_is_refused(frame: Pixels) -> None:
     with pytest.raises(InputError, match="frame"):
-        KeyframeDetector().see(0, frame)
+        KeyframeDetector().add_frame(0, frame)
 
 
 def test_a_frame_that_is_too_large_is_refused() -> None:
     huge = np.broadcast_to(np.zeros(3, np.uint8), (40_000, 40_000, 3))
     with pytest.raises(InputError, match="40,000 x 40,000"):
-        KeyframeDetector().see(0, huge)
+        KeyframeDetector().add_frame(0, huge)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from gazeveil import Recording
 from gazeveil.errors import OptionError
-from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Reader, ReadingStudy, read
+from gazeveil.simulate.readers import DOCUMENTS, GLASSES, Reader, ReadingStudy, read
 
 STUDY = ReadingStudy(4, seconds=60)
 

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from gazeveil import simulate
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry, headset, normalised, screen
 from gazeveil.simulate import TRACKERS, GazeStream, Population, SimulatedStudy, scene
@@ -112,7 +111,3 @@ def test_stimuli_and_people_can_be_had_without_recordings() -> None:
 
 def test_a_stream_is_made_of_the_same_parts() -> None:
     assert GazeStream(Population(1).observer(0), scene(1, 0), TRACKERS["eyelink"]).seed == 1
-
-
-def test_the_old_name_still_leads_to_the_class() -> None:
-    assert simulate.Study is SimulatedStudy

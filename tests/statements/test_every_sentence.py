@@ -154,7 +154,7 @@ GUARANTEES: list[Guarantee] = [
 MEASURED = next(each.mechanism for each in table().rows if isinstance(each.mechanism, StreamMechanism))
 VEILS = [
     MEASURED,
-    MEASURED.with_promise(radius=MEASURED.knob["radius"] * 2),
+    MEASURED.with_guarantee(radius=MEASURED.privacy_level["radius"] * 2),
     preset("mpmu", Screen(1280.0, 720.0)),
     preset("gaussian-high", Sphere()),
 ]

@@ -93,7 +93,7 @@ def live() -> str:
 def onnx() -> str:
     """Find out that a file is no detector."""
     from gazeveil.errors import FileFormatError
-    from gazeveil.scene.finders.onnx import Detector
+    from gazeveil.scene.onnx_finder import Detector
 
     path = Path("none.onnx")
     path.write_bytes(b"nothing")

@@ -16,7 +16,7 @@ from gazeveil.terminal.printing import AsJson, command_app, print_json, print_ta
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
-    from gazeveil.gaze.quality import Inspector, Quality, Trace
+    from gazeveil.gaze.quality import Quality, QualityMeter, Trace
     from gazeveil.gaze.recording import Key
 
 NOTICE = "This describes raw data of single participants. Keep it with the data; do not publish it."
@@ -36,8 +36,8 @@ def info(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show contents, data quality and oddities of gaze files; for the holder of the data only."""
-    from gazeveil.gaze.quality import Inspector, Overview, badness, tally
+    """Show contents, data quality and problems of gaze files; for the holder of the data only."""
+    from gazeveil.gaze.quality import Overview, QualityMeter, severity, tally
 
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
@@ -45,7 +45,7 @@ def info(
     traces: dict[Key, Trace] = {}
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
-            inspector = Inspector(None if plot is None else badness)
+            inspector = QualityMeter(None if plot is None else severity)
             overview = Overview.of(_looked_at(follow(stream, tell, index, len(streams)), inspector))
             found.append(inspector.found())
             traces |= inspector.traces()
@@ -87,7 +87,7 @@ def info(
     print(f"note: {NOTICE}")
 
 
-def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
+def _looked_at(chunks: Iterable[Chunk], inspector: QualityMeter) -> Iterator[Chunk]:
     from gazeveil.gaze import schema
 
     for chunk in chunks:
@@ -97,28 +97,28 @@ def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
 
 
 def _told(quality: Quality) -> dict[str, Any]:
-    from gazeveil.gaze.quality import grades, oddities, overall
+    from gazeveil.gaze.quality import grades, overall, problems
 
     return {
         **quality.to_dict(),
         "grade": overall(quality),
         "grades": grades(quality),
-        "odd": list(oddities(quality)),
+        "odd": list(problems(quality)),
     }
 
 
 def _print_quality(found: Sequence[Quality]) -> None:
     """Print the recordings by measures, the worst first, and a line for everything odd."""
-    from gazeveil.gaze.quality import MEASURES, badness, oddities, overall
+    from gazeveil.gaze.quality import MEASURES, overall, problems, severity
 
-    worst = sorted(found, key=badness, reverse=True)
+    worst = sorted(found, key=severity, reverse=True)
     many = f"the worst {_MOST_ROWS} of {len(found):,}" if len(found) > _MOST_ROWS else "the worst first"
     rows = [
-        [_named(quality.key), overall(quality), *(measure.told(quality) for measure in MEASURES)]
+        [_named(quality.key), overall(quality), *(measure.in_words(quality) for measure in MEASURES)]
         for quality in worst[:_MOST_ROWS]
     ]
     print_table(f"data quality, {many}", ["recording", "grade", *(measure.title for measure in MEASURES)], rows)
-    lines = [f"odd: {_named(quality.key)}: {line}" for quality in worst for line in oddities(quality)]
+    lines = [f"odd: {_named(quality.key)}: {line}" for quality in worst for line in problems(quality)]
     for line in lines[:_MOST_LINES]:
         print(line)
     if len(lines) > _MOST_LINES:
@@ -127,10 +127,10 @@ def _print_quality(found: Sequence[Quality]) -> None:
 
 def _draw(path: Path, found: Sequence[Quality], traces: dict[Key, Trace]) -> None:
     from gazeveil.gaze.plots import quality_picture
-    from gazeveil.gaze.quality import badness
+    from gazeveil.gaze.quality import severity
 
     of = {quality.key: quality for quality in found}
-    ranked = dict(sorted(traces.items(), key=lambda item: badness(of[item[0]]), reverse=True))
+    ranked = dict(sorted(traces.items(), key=lambda item: severity(of[item[0]]), reverse=True))
     drawn = quality_picture(found, ranked)
     with replacing(path) as file:
         file.write_bytes(drawn.png)

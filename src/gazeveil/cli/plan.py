@@ -202,7 +202,7 @@ def _group_series(study: Study, asked: Asked) -> Plan:
 
 def _veil(study: Study, asked: Asked) -> Plan:
     from gazeveil.cli.veil import field_of, veil_parameters
-    from gazeveil.samples.recordings import VeiledRecordings
+    from gazeveil.samples.veiled_recordings import VeiledRecordings
 
     given = {"epsilon": asked.epsilon, "window": asked.window, "radius": asked.radius}
     texts = {name: text for name, text in given.items() if text is not None}

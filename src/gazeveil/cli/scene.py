@@ -44,14 +44,14 @@ def scene(
     """
     from gazeveil.scene.context import SceneContext
     from gazeveil.scene.film import survey
-    from gazeveil.scene.frames import first_of, frames_of, length_of
+    from gazeveil.scene.frames import frames_of, length_of, with_first_shape
     from gazeveil.scene.keyframes import KeyframeDetector
     from gazeveil.scene.regions import FINDERS
 
     if model is not None and finder == "image":
         finder = "onnx"
     find = FINDERS[finder](model)
-    frames, (rows, columns, _) = first_of(frames_of(video, every_s=every))
+    frames, (rows, columns, _) = with_first_shape(frames_of(video, every_s=every))
     width, height, unit = _plane(screen, size_mm, distance_mm, columns, rows)
     context = SceneContext(width, height, find, detector=KeyframeDetector(every_s=every))
     with progress("looking at frames", quiet=as_json) as tell:

@@ -17,7 +17,7 @@ from gazeveil.terminal.printing import AsJson, Progress, check_free, command_app
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
-    from gazeveil.simulate.reading import ReadingStudy
+    from gazeveil.simulate.readers import ReadingStudy
     from gazeveil.simulate.study import SimulatedStudy
 
 app = command_app()
@@ -54,7 +54,7 @@ def simulate(
     """Simulate a study: simulated participants look at scenes."""
     from gazeveil.gaze.corpus import chunk_of
     from gazeveil.gaze.formats.base import writer_of
-    from gazeveil.simulate.reading import GLASSES, ReadingStudy
+    from gazeveil.simulate.readers import GLASSES, ReadingStudy
     from gazeveil.simulate.study import SimulatedStudy
     from gazeveil.simulate.tracker import TRACKERS
 

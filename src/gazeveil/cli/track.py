@@ -154,8 +154,7 @@ async def _run(policy: Policy, seconds: float | None) -> int:
 
 
 def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometry:
-    from gazeveil.gaze.conventions import with_usual_screen
-    from gazeveil.geometry import headset, screen
+    from gazeveil.geometry import headset, screen, with_usual_screen
 
     if text == "headset":
         if size_mm is not None or distance_mm is not None:

@@ -19,7 +19,7 @@ from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
     from gazeveil.release.release import Release
-    from gazeveil.samples.recordings import Eyes, VeiledRecordings
+    from gazeveil.samples.veiled_recordings import Eyes, VeiledRecordings
 
 app = command_app()
 
@@ -67,7 +67,7 @@ def veil(
     """
     from gazeveil.release.data import GazeFiles, InMemory
     from gazeveil.samples.recipes import read_recipe
-    from gazeveil.samples.recordings import VeiledRecordings
+    from gazeveil.samples.veiled_recordings import VeiledRecordings
 
     given = {"epsilon": epsilon, "window": window, "radius": radius}
     texts = {name: text for name, text in given.items() if text is not None} | _settings(setting or [])

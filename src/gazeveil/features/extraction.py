@@ -28,7 +28,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.features.feature_list import LONGEST_WORD, NAMES, SYMBOLS
 from gazeveil.features.table import FIXED, WINDOWS, FeatureTable, Info
 from gazeveil.gaze.corpus import Corpus, MapsRecordings, OneByOne
-from gazeveil.gaze.events import LONGEST, MAX_STEP, SHORTEST, WINDOW
+from gazeveil.gaze.events import LONGEST_BLINK, MAX_STEP, SHORTEST_BLINK, VELOCITY_WINDOW
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.geometry import Unit
 
@@ -59,9 +59,9 @@ class EventRules:
     max_saccade: float = 0.1
     min_amplitude_radii: float = 0.2
     large_radii: float = 2.0
-    velocity_span: float = WINDOW
-    min_blink: float = SHORTEST
-    max_blink: float = LONGEST
+    velocity_span: float = VELOCITY_WINDOW
+    min_blink: float = SHORTEST_BLINK
+    max_blink: float = LONGEST_BLINK
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", Unit(self.unit))

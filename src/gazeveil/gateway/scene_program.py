@@ -26,7 +26,7 @@ import numpy as np
 
 from gazeveil.errors import GazeveilError
 from gazeveil.scene.context import SceneContext, SceneState
-from gazeveil.scene.frames import Camera, Pixels, Screen, decode, encode_png, frames_of
+from gazeveil.scene.frames import Camera, Pixels, ScreenPart, decode, encode_png, frames_of
 from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.regions import FINDERS, Finder, Regions, regions_from
 
@@ -83,7 +83,7 @@ class _SceneReader:
     def frame(self, t: float, frame: Pixels) -> bool:
         """Look at a frame of a time on the source's clock, and tell what it says; False if it is not time to look."""
         at, began, self._finding = time.monotonic(), time.perf_counter(), 0.0
-        reading = self._context.see(t, frame)
+        reading = self._context.add_frame(t, frame)
         if reading is None:
             return False
         took = time.perf_counter() - began
@@ -95,7 +95,7 @@ class _SceneReader:
     def boxes(self, boxes: Any) -> None:
         """Take boxes, and tell what they say."""
         at = time.monotonic()
-        self._tell(at, self._context.take(at, regions_from(boxes)), b"", {})
+        self._tell(at, self._context.add_regions(at, regions_from(boxes)), b"", {})
 
     def say(self, data: bytes = b"", **told: Any) -> None:
         """Send an answer."""
@@ -129,7 +129,7 @@ def _watch(task: dict[str, Any], looker: _SceneReader) -> None:
         _play(Path(task["file"]), looker, loop=task["loop"])
         looker.say(over="the video is over")
         return
-    source = Camera(task["device"]) if task["source"] == "camera" else Screen(*(task["region"] or ()))
+    source = Camera(task["device"]) if task["source"] == "camera" else ScreenPart(*(task["region"] or ()))
     for t, frame in frames_of(source, every_s=looker.every_s):
         looker.frame(t, frame)
 

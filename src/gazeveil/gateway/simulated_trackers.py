@@ -18,9 +18,8 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gaze.conventions import with_usual_screen
 from gazeveil.gaze.recording import Recording
-from gazeveil.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit, with_usual_screen
 
 Moment = tuple[float, list[RawSample]]
 """Seconds since the start, and the samples that come then."""

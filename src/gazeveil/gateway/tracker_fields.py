@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gazeveil.gateway.sample import BESIDE
-from gazeveil.gaze.conventions import FRAMES
+from gazeveil.geometry import FRAMES
 
 MOST_COORDINATE: Final = 1e6
 """No screen has as many pixels, and no angle as many degrees."""
@@ -73,8 +73,8 @@ class Fields:
         time: One of `TIMES`, or `ARRIVAL`.
         others: Whether a sample with any other field is refused, or the field is dropped.
         direction: Gaze as a vector, in place of x and y; empty if there is none.
-        axes: Whose axes vectors are in, one of `gazeveil.gaze.conventions.AXES`.
-        frame: Which frame a direction is in, one of `gazeveil.gaze.conventions.FRAMES`.
+        axes: Whose axes vectors are in, one of `gazeveil.geometry.AXES`.
+        frame: Which frame a direction is in, one of `gazeveil.geometry.FRAMES`.
         head: Where the head points in the world, a vector; empty if the sender's is not to be read.
         origins: Where the eyes are in the head, two vectors in mm; likewise.
         ipd: The distance between the eyes in mm; likewise.

@@ -26,8 +26,8 @@ from gazeveil.files import replacing
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 
-MAX_STEP = 0.1
-"""Seconds between two samples beyond which nobody knows where gaze was in between."""
+MAX_HOLD = 0.1
+"""Seconds between two samples beyond which it is not known where gaze was in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class AreasOfInterest:
         """
         return self.label(*self._positions(recording))
 
-    def dwell(self, recording: Recording, *, max_step: float = MAX_STEP) -> pl.DataFrame:
+    def dwell(self, recording: Recording, *, max_step: float = MAX_HOLD) -> pl.DataFrame:
         """Return for each area how long gaze stayed and how often it came, and for the rest of the viewing plane.
 
         A sample holds until the next one, if that comes later and within ``max_step`` seconds; so a sample before a
@@ -239,7 +239,7 @@ class AreasOfInterest:
 
     def to_json(self, path: Path | str) -> None:
         """Write the areas to a JSON file."""
-        write(self, Path(path))
+        write_areas(self, Path(path))
 
     @staticmethod
     def from_json(path: Path | str) -> AreasOfInterest:
@@ -248,7 +248,7 @@ class AreasOfInterest:
         Raises:
             FileFormatError: If the file is something else; the message names the field.
         """
-        return read(Path(path))
+        return read_areas(Path(path))
 
 
 def _points(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -271,7 +271,7 @@ def _check(area: Rectangle | Ellipse) -> None:
         object.__setattr__(area, field.name, float(value))
 
 
-# --- Areas of interest as a JSON file: a viewing plane, and a list of shapes with their fields.
+# --- The JSON file: a viewing plane, and a list of shapes with their fields.
 
 
 SHAPES: dict[str, type[Rectangle] | type[Ellipse] | type[Polygon]] = {
@@ -287,7 +287,7 @@ _FORM = (
 )
 
 
-def write(areas: AreasOfInterest, path: Path) -> None:
+def write_areas(areas: AreasOfInterest, path: Path) -> None:
     """Write the areas; on any error nothing stays behind."""
     shapes = {cls: name for name, cls in SHAPES.items()}
     values = {
@@ -298,7 +298,7 @@ def write(areas: AreasOfInterest, path: Path) -> None:
         temporary.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
-def read(path: Path) -> AreasOfInterest:
+def read_areas(path: Path) -> AreasOfInterest:
     """Read areas; whatever is wrong, the error names the field."""
     try:
         content = json.loads(path.read_bytes().decode("utf-8-sig"))

@@ -150,8 +150,8 @@ class Corpus:
         if len(found) > 1:  # parts whose recordings were all left out by `select` do not count
             found = list(dict.fromkeys(part.label.geometry for part in self.parts if self._keys_of(part)))
         if len(found) != 1:
-            told = "; ".join(str(geometry) for geometry in found[:4]) or "no recordings"
-            raise GeometryError(f"the corpus has {len(found)} geometries ({told})", hint="select recordings of one")
+            shown = "; ".join(str(geometry) for geometry in found[:4]) or "no recordings"
+            raise GeometryError(f"the corpus has {len(found)} geometries ({shown})", hint="select recordings of one")
         return found[0]
 
     @property
@@ -329,28 +329,28 @@ def _check_manifest(path: Path) -> None:
         )
 
 
-# --- One answer for each recording of a corpus: the contract of whatever brings recordings to a function.
+# --- A function applied to each recording of a corpus.
 
 
 Answer = TypeVar("Answer")
 
 
 class MapsRecordings(Protocol):
-    """Something that brings whole recordings to a function; every engine does."""
+    """Applies a function to whole recordings; every engine does."""
 
     def map_recordings(
         self, corpus: Corpus, kernel: Callable[[Recording], Answer], tell: Tell = silent
     ) -> Iterator[Answer]:
         """Yield the function's answer for each recording, in the order of `Corpus.recordings`.
 
-        Function and answers must pickle, because they may travel. Whoever asks uses the answers once, and none of
-        them if the iteration ends with an error.
+        Function and answers must pickle, because they may travel between processes. The caller uses each answer once,
+        and none of them if the iteration ends with an error.
         """
         ...
 
 
 class OneByOne:
-    """Brings recordings to a function in this thread."""
+    """Applies a function to recordings in this thread."""
 
     def map_recordings(
         self, corpus: Corpus, kernel: Callable[[Recording], Answer], tell: Tell = silent
@@ -363,7 +363,7 @@ class OneByOne:
             yield answer
 
 
-# --- What lists of fixations state of each fixation, beside where it was.
+# --- What lists of fixations state about each fixation, besides its place.
 
 
 STATED: Final = ("start", "duration")
@@ -394,7 +394,7 @@ def stated_in(corpus: Corpus) -> tuple[str, ...] | None:
     return tuple(name for name in STATED if name in found)
 
 
-# --- Write a corpus folder chunk by chunk, in bounded memory; it is there whole or not at all.
+# --- Writing a corpus folder.
 
 
 PART_ROWS = 1_000_000
@@ -582,7 +582,7 @@ def _write(tables: list[pl.DataFrame], path: Path, label: TableLabel) -> None:
         pl.concat(tables).write_parquet(path, metadata=label.to_metadata(), compression="zstd")
 
 
-# --- A corpus in a temporary folder that only its owner can read, and that goes when nobody uses it any more.
+# --- A corpus in a temporary folder that only its owner can read, and that is deleted when it is no longer used.
 
 
 class Spool:

@@ -3,29 +3,9 @@
 """What the eyes did: fixations, saccades and blinks, found in recordings and in live gaze.
 
 A detector is a value of parameters that turns a recording into a table of events, or follows a live stream sample by
-sample with constant work and bounded memory. To add one, write a class as `IVT` here and enter it with `@detector`.
-
-A stream and `Detector.detect` run the same compiled state machine, so they find the same events on the same data.
-
-A new detector is one new file in this package::
-
-    @detector
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Acme:
-        name = "acme"
-
-        threshold: float = 1.0
-
-        def detect(self, recording: Recording) -> pl.DataFrame: ...
-        def start(self, geometry: Geometry | None = None) -> Stream: ...
-
-On even steps this is the Savitzky–Golay derivative of order one or two; on uneven steps it stays right, because the
-fit uses the times as they are. Nothing is resampled and nothing is filled in.
-
-Two laws are fitted to the same saccades: the saturating ``peak = eta (1 - exp(-amplitude / c))`` (Bahill 1975 and
-later) and the square root ``peak = gain sqrt(amplitude)`` (Lebedev 1996). Both fits are robust: saccades far from
-the curve (blinks, wrong detections) weigh less (Huber). Both numbers tell participants apart, so they are biometric:
-see the concept page.
+sample with constant work and bounded memory. A stream and `Detector.detect` run the same compiled state machine, so
+they find the same events in the same data. To add a detector, write a class as `VelocityThreshold` here and enter it
+in `DETECTORS`.
 """
 
 from __future__ import annotations
@@ -33,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -44,7 +24,22 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
+
+
+@runtime_checkable
+class Detector(Protocol):
+    """What every detector can do."""
+
+    name: str
+
+    def detect(self, recording: Recording) -> pl.DataFrame:
+        """Return the events of a recording in `schema.EVENTS`, ordered by onset within each stretch."""
+        ...
+
+    def start(self, geometry: Geometry | None = None) -> EventStream:
+        """Return a detector for live samples that finds the same events."""
+        ...
 
 
 class Event(NamedTuple):
@@ -68,7 +63,7 @@ KINDS = ("fixation", "saccade")
 """What the first column of a kernel's rows means."""
 
 
-def in_unit(rows: FloatArray, geometry: Geometry | None) -> FloatArray:
+def rows_in_unit(rows: FloatArray, geometry: Geometry | None) -> FloatArray:
     """Return a kernel's rows with positions in the geometry's own unit instead of degrees."""
     if geometry is None or geometry.unit is Unit.DEGREE or not len(rows):
         return rows
@@ -78,7 +73,7 @@ def in_unit(rows: FloatArray, geometry: Geometry | None) -> FloatArray:
     return rows
 
 
-def from_rows(rows: FloatArray, source: str) -> pl.DataFrame:
+def table_of_rows(rows: FloatArray, source: str) -> pl.DataFrame:
     """Return a kernel's rows as a table in `schema.EVENTS`."""
     count = len(rows)
     columns = {
@@ -94,13 +89,13 @@ def from_rows(rows: FloatArray, source: str) -> pl.DataFrame:
     return pl.DataFrame([columns[name] for name in schema.EVENTS])
 
 
-def from_events(events: Sequence[Event], source: str) -> pl.DataFrame:
+def table_of_events(events: Sequence[Event], source: str) -> pl.DataFrame:
     """Return events of a live stream as a table in `schema.EVENTS`."""
     rows = np.array([(KINDS.index(event.kind), *event[1:]) for event in events], dtype=np.float64)
-    return from_rows(rows.reshape(-1, len(Event._fields)), source)
+    return table_of_rows(rows.reshape(-1, len(Event._fields)), source)
 
 
-def covered(t: FloatArray, events: pl.DataFrame, kind: str) -> NDArray[np.bool_]:
+def samples_within(t: FloatArray, events: pl.DataFrame, kind: str) -> NDArray[np.bool_]:
     """Return which samples lie within an event of one kind, both ends included.
 
     Args:
@@ -121,14 +116,14 @@ def covered(t: FloatArray, events: pl.DataFrame, kind: str) -> NDArray[np.bool_]
     return inside
 
 
-# --- Detectors fed sample by sample: causal, constant work per sample, bounded memory, no clock and no I/O.
+# --- State machines, fed sample by sample: causal, constant work per sample, bounded memory, no clock and no I/O.
 
 
 CHUNK = 8192
 """How many samples of a file go through a state machine at once: enough to be fast, small enough to stay in cache."""
 
 
-class Engine(Protocol):
+class StateMachine(Protocol):
     """The state machine of a detector; works in degrees."""
 
     def advance(self, t: FloatArray, x: FloatArray, y: FloatArray, *, finish: bool) -> FloatArray:
@@ -136,21 +131,21 @@ class Engine(Protocol):
         ...
 
     @property
-    def looking(self) -> str:
-        """What the eye does at the last sample that is decided."""
+    def state(self) -> str:
+        """What the eye does at the last decided sample."""
         ...
 
 
-class Stream:
+class EventStream:
     """Events of live gaze. Push samples as they come; each push returns the events it finishes.
 
     What is found, and when, depends only on the samples pushed. `finish` ends the last events.
     """
 
-    __slots__ = ("_engine", "_finished", "_geometry", "_sample")
+    __slots__ = ("_finished", "_geometry", "_machine", "_sample")
 
-    def __init__(self, engine: Engine, geometry: Geometry | None = None) -> None:
-        self._engine = engine
+    def __init__(self, machine: StateMachine, geometry: Geometry | None = None) -> None:
+        self._machine = machine
         self._geometry = None if geometry is None or geometry.unit is Unit.DEGREE else geometry
         self._sample = np.empty((3, 1))
         self._finished = False
@@ -176,64 +171,37 @@ class Stream:
         return self._events(*np.empty((3, 0)), finish=True)
 
     @property
-    def looking(self) -> str:
-        """What the eye does at the last sample that is decided: fixation, saccade, unsure or lost."""
-        return self._engine.looking
+    def state(self) -> str:
+        """What the eye does at the last decided sample: fixation, saccade, unsure or lost."""
+        return self._machine.state
 
     def _events(self, t: FloatArray, x: FloatArray, y: FloatArray, *, finish: bool) -> list[Event]:
         if self._geometry is not None:
             x, y = self._geometry.convert(x, y, Unit.DEGREE)
-        rows = self._engine.advance(t, x, y, finish=finish)
-        return [Event(KINDS[int(row[0])], *row[1:]) for row in in_unit(rows, self._geometry).tolist()]
+        rows = self._machine.advance(t, x, y, finish=finish)
+        return [Event(KINDS[int(row[0])], *row[1:]) for row in rows_in_unit(rows, self._geometry).tolist()]
 
 
-def events_of(recording: Recording, engine: Engine, source: str) -> pl.DataFrame:
+def detect_with(recording: Recording, machine: StateMachine, source: str) -> pl.DataFrame:
     """Run a whole recording through a state machine and return its events in the recording's own unit.
 
     Raises:
         InputError: If it is a list of fixations.
     """
     recording.need_samples(f"the detector {source}")
-    rows = list(_advance_through(recording, engine))
-    return from_rows(in_unit(np.concatenate(rows), recording.geometry), source)
+    rows = list(_advance_through(recording, machine))
+    return table_of_rows(rows_in_unit(np.concatenate(rows), recording.geometry), source)
 
 
-def _advance_through(recording: Recording, engine: Engine) -> Iterator[FloatArray]:
+def _advance_through(recording: Recording, machine: StateMachine) -> Iterator[FloatArray]:
     # a copy, because kernels are compiled for writeable arrays in one piece
     samples = np.stack([recording.t, *recording.geometry.convert(recording.x, recording.y, Unit.DEGREE)])
     for begin in range(0, len(recording), CHUNK):
-        yield engine.advance(*samples[:, begin : begin + CHUNK], finish=False)
-    yield engine.advance(*np.empty((3, 0)), finish=True)
+        yield machine.advance(*samples[:, begin : begin + CHUNK], finish=False)
+    yield machine.advance(*np.empty((3, 0)), finish=True)
 
 
-# --- What a detector of eye movements is: a value of parameters that turns a recording into a table of events.
-
-
-@runtime_checkable
-class Detector(Protocol):
-    """What every detector can do."""
-
-    name: str
-
-    def detect(self, recording: Recording) -> pl.DataFrame:
-        """Return the events of a recording in `schema.EVENTS`, ordered by onset within each stretch."""
-        ...
-
-    def start(self, geometry: Geometry | None = None) -> Stream:
-        """Return a detector for live samples that finds the same events."""
-        ...
-
-
-DETECTORS: Registry[Callable[..., Detector]] = Registry("event detector")
-"""Detector classes by name: ``DETECTORS["ivt"](threshold=30).detect(recording)``."""
-
-D = TypeVar("D", bound=type[Detector])
-
-
-def detector(cls: D) -> D:
-    """Enter a detector class under its ``name``."""
-    DETECTORS.register(cls.name)(cls)
-    return cls
+# --- Parameters.
 
 
 def require_number(owner: object, name: str, *, at_least: float | None = None, above: float | None = None) -> None:
@@ -249,13 +217,15 @@ def require_number(owner: object, name: str, *, at_least: float | None = None, a
         raise OptionError(f"{name} must be a number {wanted}, not {value!r}")
 
 
-# --- How fast the eye turns: a straight line fitted to the samples around each sample, on the device's own times.
+# --- How fast the eye turns: a straight line fitted to the samples around each sample, on the device's own times. On
+# even steps this is the Savitzky–Golay derivative of order one or two; on uneven steps it stays right. Nothing is
+# resampled and nothing is filled in.
 
 
-WINDOW = 0.02
+VELOCITY_WINDOW = 0.02
 """Seconds a velocity is taken over: twice the shortest saccade (Nyström & Holmqvist 2010)."""
 MAX_STEP = 0.1
-"""Seconds between two samples beyond which nothing is stated about what the eye did in between."""
+"""Seconds between two samples beyond which an event is not continued."""
 
 _MOST_SAMPLES_OF_A_FIT = 2048
 
@@ -313,7 +283,7 @@ class VelocityStream:
 
 
 def velocity(
-    recording: Recording, *, window: float = WINDOW, steps: Steps | None = None
+    recording: Recording, *, window: float = VELOCITY_WINDOW, steps: Steps | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the velocity of gaze across and down at each sample in degrees per second; NaN where there is none.
 
@@ -334,10 +304,9 @@ def velocity(
 # --- I-VT: slow samples are fixations, fast ones saccades (Salvucci & Goldberg 2000).
 
 
-_LOOKING = ("lost", "fixation", "saccade")
+_STATES = ("lost", "fixation", "saccade")
 
 
-@detector
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VelocityThreshold:
     """Fixations are runs of samples slower than a threshold; saccades are the fast runs between slow samples.
@@ -362,7 +331,7 @@ class VelocityThreshold:
     threshold: float = 20.0
     min_fixation: float = 0.1
     min_saccade: float = 0.01
-    window: float = WINDOW
+    window: float = VELOCITY_WINDOW
     merge_gap: float = 0.0
     merge_distance: float = 0.5
     max_gap: float = 0.0
@@ -376,11 +345,11 @@ class VelocityThreshold:
 
     def detect(self, recording: Recording) -> pl.DataFrame:
         """Return the fixations and saccades of a recording in `schema.EVENTS`."""
-        return events_of(recording, _VelocityEngine(self, CHUNK), self.name)
+        return detect_with(recording, _VelocityMachine(self, CHUNK), self.name)
 
-    def start(self, geometry: Geometry | None = None) -> Stream:
+    def start(self, geometry: Geometry | None = None) -> EventStream:
         """Return a detector for live samples in the geometry's unit (degrees if there is none)."""
-        return Stream(_VelocityEngine(self, 1), geometry)
+        return EventStream(_VelocityMachine(self, 1), geometry)
 
     def detect_in_velocities(self, t: FloatArray, vx: FloatArray, vy: FloatArray) -> pl.DataFrame:
         """Return the events of samples of which only the velocity is known: no positions, nothing merged.
@@ -394,15 +363,15 @@ class VelocityThreshold:
         if not t.shape == vx.shape == vy.shape == (len(t),):
             raise InputError(f"t, vx and vy must be lists of one length, found {t.shape}, {vx.shape} and {vy.shape}")
         nothing, chunk = np.empty(0), 16 * CHUNK
-        runs = _Runs(self, chunk)
+        runs = _RunClassifier(self, chunk)
         rows = [
             runs.advance(t[at : at + chunk], nothing, nothing, vx[at : at + chunk], vy[at : at + chunk])
             for at in range(0, len(t), chunk)
         ]
-        return from_rows(np.concatenate([*rows, runs.advance(*np.full((5, 1), np.nan))]), self.name)
+        return table_of_rows(np.concatenate([*rows, runs.advance(*np.full((5, 1), np.nan))]), self.name)
 
 
-class _Runs:
+class _RunClassifier:
     """The run being looked at, and the one held back for merging."""
 
     __slots__ = ("_out", "_rule", "state")
@@ -425,22 +394,22 @@ class _Runs:
         return self._out[:count].copy()
 
 
-class _VelocityEngine:
+class _VelocityMachine:
     """Velocities, then runs."""
 
     __slots__ = ("_runs", "_velocities")
 
     def __init__(self, rule: VelocityThreshold, chunk: int) -> None:
         self._velocities = VelocityStream(rule.window, Steps(rule.max_gap, rule.max_step), chunk)
-        self._runs = _Runs(rule, self._velocities.capacity)
+        self._runs = _RunClassifier(rule, self._velocities.capacity)
 
     def advance(self, t: FloatArray, x: FloatArray, y: FloatArray, *, finish: bool) -> FloatArray:
         rows = self._velocities.advance(t, x, y, finish=finish)
         return self._runs.advance(*rows[:5])
 
     @property
-    def looking(self) -> str:
-        return _LOOKING[int(self._runs.state[0])]
+    def state(self) -> str:
+        return _STATES[int(self._runs.state[0])]
 
 
 # --- I-DT: a fixation is a time in which gaze stays within a small box (Salvucci & Goldberg 2000).
@@ -449,7 +418,6 @@ class _VelocityEngine:
 _MOST_SAMPLES = 16_384  # a power of two: the window is a ring
 
 
-@detector
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispersionThreshold:
     """Fixations are windows in which (largest x - smallest x) + (largest y - smallest y) stays within a threshold.
@@ -459,7 +427,7 @@ class DispersionThreshold:
     saccade is what lies between two fixations of one stretch; its velocity is not measured. Each sample enters
     and leaves four monotonic queues once, so the time is linear whatever the window.
 
-    A live stream tells a fixation as soon as a sample breaks it, and a saccade as soon as the next fixation has
+    A live stream reports a fixation as soon as a sample breaks it, and a saccade as soon as the next fixation has
     lasted ``min_fixation``.
 
     Attributes:
@@ -486,14 +454,14 @@ class DispersionThreshold:
 
     def detect(self, recording: Recording) -> pl.DataFrame:
         """Return the fixations and saccades of a recording in `schema.EVENTS`."""
-        return events_of(recording, _DispersionEngine(self, CHUNK), self.name)
+        return detect_with(recording, _DispersionMachine(self, CHUNK), self.name)
 
-    def start(self, geometry: Geometry | None = None) -> Stream:
+    def start(self, geometry: Geometry | None = None) -> EventStream:
         """Return a detector for live samples in the geometry's unit (degrees if there is none)."""
-        return Stream(_DispersionEngine(self, 1), geometry)
+        return EventStream(_DispersionMachine(self, 1), geometry)
 
 
-class _DispersionEngine:
+class _DispersionMachine:
     """The window being searched, or the fixation being followed."""
 
     __slots__ = ("_out", "_queues", "_rule", "_state", "_window")
@@ -522,23 +490,29 @@ class _DispersionEngine:
         return self._out[:count].copy()
 
     @property
-    def looking(self) -> str:
+    def state(self) -> str:
         if self._state[3]:
             return "fixation"
         return "lost" if np.isnan(self._state[1]) else "unsure"
 
 
-# --- Blinks: what the tracker says, else losses of the eye that last as long as a blink does.
+DETECTORS: Names[Callable[..., Detector]] = Names(
+    "event detector", {DispersionThreshold.name: DispersionThreshold, VelocityThreshold.name: VelocityThreshold}
+)
+"""Detector classes by name: ``DETECTORS["ivt"](threshold=30).detect(recording)``."""
 
 
-SHORTEST = 0.05
-LONGEST = 0.5
-SOURCE = "gap"
-"""What the ``source`` column says of blinks that we found ourselves."""
+# --- Blinks: those of the tracker, else losses of the eye that last as long as a blink does.
+
+
+SHORTEST_BLINK = 0.05
+LONGEST_BLINK = 0.5
+BLINK_SOURCE = "gap"
+"""The ``source`` of blinks that were found here."""
 
 
 def detect_blinks(
-    recording: Recording, *, shortest: float = SHORTEST, longest: float = LONGEST, join: float = 0.0
+    recording: Recording, *, shortest: float = SHORTEST_BLINK, longest: float = LONGEST_BLINK, join: float = 0.0
 ) -> pl.DataFrame:
     """Return the blinks of a recording in `schema.EVENTS`.
 
@@ -551,14 +525,14 @@ def detect_blinks(
         longest: Seconds; anything longer is a loss of tracking, or someone closed their eyes.
         join: Losses that are at most this many seconds apart count as one.
     """
-    told = recording.events.filter((pl.col("kind") == "blink") & (pl.col("source") == "tracker"))
-    if len(told):
-        return told
+    of_tracker = recording.events.filter((pl.col("kind") == "blink") & (pl.col("source") == "tracker"))
+    if len(of_tracker):
+        return of_tracker
     return find_gaps(recording, shortest=shortest, longest=longest, join=join).filter(pl.col("kind") == "blink")
 
 
 def find_gaps(
-    recording: Recording, *, shortest: float = SHORTEST, longest: float = LONGEST, join: float = 0.0
+    recording: Recording, *, shortest: float = SHORTEST_BLINK, longest: float = LONGEST_BLINK, join: float = 0.0
 ) -> pl.DataFrame:
     """Return every loss of the eye in `schema.EVENTS`: kind ``blink`` if it lasts as long as one, else ``loss``.
 
@@ -572,7 +546,7 @@ def find_gaps(
             f"a blink lasts between shortest and longest seconds, not {shortest!r} and {longest!r} (join {join!r})"
         )
     recording.need_samples("finding blinks")
-    first, last = _runs(~_seen(recording))
+    first, last = _runs_of_true(~_seen(recording))
     t = np.concatenate([[np.nan], recording.t, [np.nan]])  # so that both ends have a neighbour of unknown time
     before, after = t[first], t[last + 2]
     monotonic = np.array(
@@ -589,7 +563,7 @@ def find_gaps(
     table = pl.DataFrame({"onset": recording.t[first], "offset": recording.t[last], "blink": is_blink})
     kind = pl.when("blink").then(pl.lit("blink")).otherwise(pl.lit("loss"))
     return schema.event_table(
-        table.with_columns(kind.alias("kind"), pl.lit(SOURCE).alias("source"), pl.lit("both").alias("eye"))
+        table.with_columns(kind.alias("kind"), pl.lit(BLINK_SOURCE).alias("source"), pl.lit("both").alias("eye"))
     )
 
 
@@ -602,13 +576,17 @@ def _seen(recording: Recording) -> NDArray[np.bool_]:
     return seen
 
 
-def _runs(flags: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _runs_of_true(flags: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first and the last index of each run of true."""
     edges = np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8))
     return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
 
 
-# --- The main sequence: how the peak velocity of saccades grows with their size, in one line per participant.
+# --- The main sequence: how the peak velocity of saccades grows with their size, in one line per participant. Two laws
+# are fitted to the same saccades: the saturating ``peak = eta (1 - exp(-amplitude / c))`` (Bahill 1975 and later) and
+# the square root ``peak = gain sqrt(amplitude)`` (Lebedev 1996). Both fits are robust: saccades far from the curve
+# (blinks, wrong detections) weigh less (Huber). Both numbers tell participants apart, so they are biometric: see the
+# concept page.
 
 
 _CURVATURES = np.geomspace(0.05, 500.0, 97)  # degrees; human c is about 3 to 15
@@ -618,7 +596,7 @@ _HUBER = 1.345
 
 @dataclass(frozen=True, slots=True)
 class MainSequence:
-    """What someone's saccades and fixations are like. NaN where there is too little to say.
+    """A participant's saccades and fixations in numbers; NaN where there is too little data.
 
     Attributes:
         n: Saccades with an amplitude and a peak velocity.

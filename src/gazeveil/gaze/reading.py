@@ -26,7 +26,7 @@ from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, Read
 from gazeveil.gaze.formats.parquet import table_chunks
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.gaze.schema import VeilNote
-from gazeveil.gaze.validity import without
+from gazeveil.gaze.validity import without_sentinels
 
 NAME = Path("the data frame")
 
@@ -45,7 +45,8 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
     options. Rows of one recording may lie in several places; they keep their order.
 
     Raises:
-        InputError: If columns are missing or hold no numbers, nobody says who looked, or times are hardly in seconds.
+        InputError: If columns are missing or hold no numbers, the participant is not given, or times are hardly in
+            seconds.
     """
     table = as_polars(source)
     found = table.columns
@@ -97,7 +98,7 @@ def _is_pandas(source: object) -> bool:
     return type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns")
 
 
-# --- The front door for files: find the format, read chunk by chunk, or all at once as recordings.
+# --- Files: find the format, read chunk by chunk, or all at once as recordings.
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
     """
     if is_frame(source):
         report, chosen = ReadReport(), ReadOptions(**options)
-        chunks = without(frame_chunks(source, chosen, report), chosen.sentinels, report)
+        chunks = without_sentinels(frame_chunks(source, chosen, report), chosen.sentinels, report)
         recordings = tuple(assemble(chunks))
         report.samples = sum(len(recording) for recording in recordings)
         return Reading(recordings, report, "data frame")
@@ -172,7 +173,7 @@ class ChunkStream:
         key: Key | None = None
         note: VeilNote | None = None
         chunks = self._format.read(self.path, self.options, self.report)
-        for chunk in without(chunks, self.options.sentinels, self.report):
+        for chunk in without_sentinels(chunks, self.options.sentinels, self.report):
             if self.options.valid and not self.report.rules_kept:
                 raise InputError(
                     f"{self.path}: --valid is about columns, and {self.format_name} has none that it could name",
@@ -203,8 +204,8 @@ class ChunkStream:
 
 def _note_in(chunk: Chunk) -> VeilNote | None:
     """Return what the recording's messages say about a veil: other formats keep it there."""
-    told = chunk.events.filter(pl.col("text").str.contains("Veiled gaze", literal=True))["text"].to_list()
-    return next((note for text in told if (note := VeilNote.from_sentence(text)) is not None), None)
+    notes = chunk.events.filter(pl.col("text").str.contains("Veiled gaze", literal=True))["text"].to_list()
+    return next((note for text in notes if (note := VeilNote.from_sentence(text)) is not None), None)
 
 
 def find_format(path: Path) -> str:

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One observer looking at one stimulus once.
-
-Samples or fixations, the viewing plane they lie on, and whose they are.
-"""
+"""One observer looking at one stimulus once: samples or fixations, and the viewing plane they lie on."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ class Key(NamedTuple):
 
 
 class TimeFaults(NamedTuple):
-    """What is odd about the device's clock; nothing is sorted or mended silently."""
+    """Faults of the device's clock; nothing is sorted or repaired silently."""
 
     backwards: int
     repeated: int

@@ -110,7 +110,7 @@ def conform(table: pl.DataFrame, columns: Mapping[str, type[pl.DataType]]) -> pl
     )
 
 
-# --- What files of veiled gaze say about themselves, so that nobody takes them for raw gaze.
+# --- The note in files of veiled gaze, so that nobody takes them for raw gaze.
 
 
 _SENTENCE = re.compile(r"Veiled gaze, not raw gaze\. Mechanism: (.*)\. Guarantee: (.*)\. By gazeveil (\S+)\.")
@@ -149,7 +149,7 @@ class VeilNote:
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> VeilNote:
-        """Build a note from what `to_dict` gave; what is missing is told to be unknown."""
+        """Build a note from what `to_dict` gave; what is missing is given as not known."""
         known = {name: str(values.get(name, "not known")) for name in ("mechanism", "guarantee", "version")}
         return VeilNote(**known, details=json.dumps(values.get("details", {}), sort_keys=True))
 
@@ -221,10 +221,10 @@ def read_label(path: Path) -> TableLabel | None:
 
 
 def guarded(path: Path, read: Callable[[], T]) -> T:
-    """Run a polars read and turn its complaints into ours."""
+    """Run a polars read and turn its errors into `FileFormatError`."""
     try:
         return read()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # it panics at odd damage
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # it panics at some damage
         found = "nothing there" if not path.exists() else f"a damaged one ({str(error).splitlines()[0][:200]})"
         raise FileFormatError(
             path, expected="a Parquet file", found=found, hint="check the path, or copy the file again"
@@ -233,7 +233,7 @@ def guarded(path: Path, read: Callable[[], T]) -> T:
 
 @contextmanager
 def os_errors_explained() -> Iterator[None]:
-    """Raise polars' complaints about writing as the `OSError` they come from: a full disk is no damaged table."""
+    """Raise polars' errors in writing as the `OSError` they come from: a full disk is no damaged table."""
     try:
         yield
     except pl.exceptions.PolarsError as error:

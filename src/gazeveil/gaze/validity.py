@@ -6,7 +6,7 @@ A rule is a column of the file, a sign and a value, with ``left:`` or ``right:``
 Names and values with signs, commas or blanks at their ends stand in quotes; a column may stand in square brackets too.
 Numbers are compared as numbers, everything else as text whatever the case. Nothing is ever evaluated as code.
 
-They are recognised and reported. They are read as loss only where a format's own rule says so, or where the user does:
+Sentinels are recognised and reported. They are read as loss only where a format's own rule or the user says so:
 ``--sentinel 0,0`` (a point) or ``--sentinel -32768`` (a number in x or in y).
 """
 
@@ -42,7 +42,7 @@ _EXAMPLE: Final = "for example --valid 'status==OK', --valid 'ValidityLeft<=1' o
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValidityRule:
     """One condition that valid samples keep.
 
     Attributes:
@@ -68,7 +68,7 @@ class Rule:
         return f"{f'{self.eye}: ' if self.eye else ''}{column} {self.sign} {values}"
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> ValidityRule:
     """Return the rule that a text says.
 
     Raises:
@@ -83,13 +83,13 @@ def parse_rule(text: str) -> Rule:
         raise _wrong(text, f"nothing stands after {sign}")
     numbers = [float(word) for word, quoted in found if not quoted and _is_number(word)]
     if len(numbers) == len(found):
-        return Rule(column, sign, tuple(numbers), eye)
+        return ValidityRule(column, sign, tuple(numbers), eye)
     if sign in _ORDERS:
         raise _wrong(text, f"{sign} compares with a number, not with {after.strip()!r}")
-    return Rule(column, sign, tuple(word.strip().lower() for word, _ in found), eye)
+    return ValidityRule(column, sign, tuple(word.strip().lower() for word, _ in found), eye)
 
 
-def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
+def parse_rules(texts: Iterable[str]) -> tuple[ValidityRule, ...]:
     """Return the rules that texts say; all must hold."""
     return tuple(parse_rule(text) for text in texts)
 
@@ -169,7 +169,7 @@ def _wrong(text: str, why: str) -> OptionError:
     return OptionError(f"--valid {text!r} is no rule: {why}", hint=_EXAMPLE)
 
 
-# --- Numbers that stand for lost gaze: (0, 0), (-1, -1), 1e8, a point beside the screen to which gaze returns.
+# --- Sentinels, numbers that stand for lost gaze: (0, 0), (-1, -1), 1e8, a point off the screen to which gaze returns.
 
 
 KNOWN_POINTS: Final = ((0.0, 0.0), (-1.0, -1.0))
@@ -219,7 +219,7 @@ def parse_sentinel(text: str) -> Sentinel:
     return Sentinel(*numbers)
 
 
-def known_to(geometry: Geometry) -> list[Sentinel]:
+def known_sentinels(geometry: Geometry) -> list[Sentinel]:
     """Return the sentinels that are looked for on a viewing plane."""
     points = () if geometry.unit is Unit.DEGREE else KNOWN_POINTS
     return [*(Sentinel(*point) for point in points), *(Sentinel(number) for number in KNOWN_NUMBERS)]
@@ -228,7 +228,7 @@ def known_to(geometry: Geometry) -> list[Sentinel]:
 def is_known(point: Point, geometry: Geometry) -> bool:
     """Whether a point is what trackers write for lost gaze."""
     x, y = np.array([point[0]]), np.array([point[1]])
-    return any(bool(sentinel.mask(x, y)[0]) for sentinel in known_to(geometry))
+    return any(bool(sentinel.mask(x, y)[0]) for sentinel in known_sentinels(geometry))
 
 
 def visible(geometry: Geometry) -> Extent | None:
@@ -252,7 +252,7 @@ def corner(x: FloatArray, y: FloatArray, extent: Extent, geometry: Geometry) -> 
     return found
 
 
-def counted(x: FloatArray, y: FloatArray) -> Counter[Point]:
+def count_points(x: FloatArray, y: FloatArray) -> Counter[Point]:
     """Return how often each exact position occurs, the most frequent first."""
     if not x.size:
         return Counter()
@@ -265,11 +265,11 @@ def most_common_point(x: FloatArray, y: FloatArray) -> tuple[Point, int]:
     if not x.size:
         return (0.0, 0.0), 0
     zero = int(((x == 0) & (y == 0)).sum())
-    point, most = counted(x, y).most_common(1)[0]
+    point, most = count_points(x, y).most_common(1)[0]
     return ((0.0, 0.0), zero) if 100 * zero >= len(x) and 5 * most < len(x) else (point, most)
 
 
-def without(chunks: Iterable[Chunk], texts: Sequence[str], report: ReadReport) -> Iterator[Chunk]:
+def without_sentinels(chunks: Iterable[Chunk], texts: Sequence[str], report: ReadReport) -> Iterator[Chunk]:
     """Yield the chunks with gaze at the user's sentinels lost, each eye by itself, and count it.
 
     Where one eye alone is at a sentinel, the combined gaze is the other eye's.
@@ -278,11 +278,11 @@ def without(chunks: Iterable[Chunk], texts: Sequence[str], report: ReadReport) -
     for chunk in chunks:
         samples = chunk.samples
         for sentinel in sentinels:
-            samples = _without(samples, sentinel, report)
+            samples = _without_sentinel(samples, sentinel, report)
         yield replace(chunk, samples=samples) if sentinels else chunk
 
 
-def _without(samples: pl.DataFrame, sentinel: Sentinel, report: ReadReport) -> pl.DataFrame:
+def _without_sentinel(samples: pl.DataFrame, sentinel: Sentinel, report: ReadReport) -> pl.DataFrame:
     seen = {prefix: _seen(samples, prefix) for prefix in ("", "left_", "right_") if f"{prefix}x" in samples.columns}
     lost = {prefix: valid & sentinel.mask(x, y) for prefix, (x, y, valid) in seen.items()}
     x, y, valid = seen[""]

@@ -22,7 +22,7 @@ from gazeveil.errors import FileFormatError, InputError, needing
 
 @cache
 def opencv(purpose: str = "looking at frames") -> Any:
-    """Return the module cv2; it prints nothing of its own, since what it has to say goes into our errors.
+    """Return the module cv2; it prints nothing: its errors go into ours.
 
     Raises:
         MissingExtra: If it is not installed.
@@ -34,11 +34,8 @@ def opencv(purpose: str = "looking at frames") -> Any:
     return cv2
 
 
-# --- Videos that were shown: their frames, decoded by OpenCV, which is imported on use.
-
-
 MOST_PIXELS = 40_000_000
-"""A frame of 8K has 33 million. Larger ones are refused before they are decoded, so that memory is bounded."""
+"""A frame of 8K has 33 million. Larger frames are refused before they are decoded, so that memory is bounded."""
 
 _MOST_SIDE = 32_768
 

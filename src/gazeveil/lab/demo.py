@@ -29,7 +29,7 @@ from gazeveil.features.series import panel_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus, write_corpus
-from gazeveil.gaze.events import DETECTORS, covered, detect_blinks, main_sequence
+from gazeveil.gaze.events import DETECTORS, detect_blinks, main_sequence, samples_within
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.lab.experiments.feature_series import PRIVATE_SEED, PUBLIC_SEED, other_documents
 from gazeveil.lab.utility.label_agreement import Agreement, agreement
@@ -44,7 +44,7 @@ from gazeveil.release.map_files import enlarged
 from gazeveil.release.study import Study
 from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
-from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
+from gazeveil.simulate.readers import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
 from gazeveil.simulate.study import SimulatedStudy
 
 FEATURE_EPSILON = "3"
@@ -379,7 +379,7 @@ def _look(recordings: Iterator[Recording]) -> Looked:
         found[recording.key] = pl.concat([events, detect_blinks(recording)])
         kept[recording.key] = recording
         truth, seen = (
-            covered(recording.t, table, "fixation")[recording.tracked] for table in (recording.events, events)
+            samples_within(recording.t, table, "fixation")[recording.tracked] for table in (recording.events, events)
         )
         agreed += agreement(truth, seen)
     return Looked(kept, found, agreed.kappa)

@@ -35,7 +35,7 @@ from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.data import source_of
 from gazeveil.release.plan import Data
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
-from gazeveil.samples.space import Screen, Sphere, as_written
+from gazeveil.samples.space import Screen, Sphere, read_length
 
 
 def is_table(source: Data) -> bool:
@@ -150,7 +150,7 @@ def _fixation_radius(radius: float | str | None, *, degrees: bool) -> float | No
     """Return the radius in the unit of the features; a program may give the number alone."""
     if not isinstance(radius, str):
         return radius
-    return float(as_written(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
+    return float(read_length(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
 
 
 def settings_for(study: Study, source: Data, **options: Any) -> Settings | ExternalFeatures:

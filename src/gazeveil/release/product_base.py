@@ -4,7 +4,7 @@
 
 Sums over participants, one stimulus, checks of δ, and the usual screen where none is declared.
 
-What is declared is used where it is enough. The assumption is a constant (`gazeveil.gaze.conventions`); it is stated
+What is declared is used where it is enough. The assumption is a constant (`gazeveil.geometry`); it is stated
 among the public facts of a release, and no recording is looked at.
 """
 
@@ -18,8 +18,7 @@ from gazeveil.errors import GazeveilError, OptionError
 from gazeveil.exact import Number, exact, in_digits
 from gazeveil.features.group_series import GroupPlan
 from gazeveil.features.participant_series import ParticipantPlan
-from gazeveil.gaze.conventions import assumed_fields, with_usual_screen
-from gazeveil.geometry import Geometry
+from gazeveil.geometry import Geometry, assumed_fields, with_usual_screen
 from gazeveil.privacy.protection import IN_SHORT, Neighbours, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Domain, Measurement

@@ -25,9 +25,8 @@ from gazeveil.errors import FileFormatError, GeometryError, InputError, OptionEr
 from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.features.external_tables import ExternalFeatures
 from gazeveil.files import is_device
-from gazeveil.gaze.conventions import assumption
 from gazeveil.gaze.corpus import STATED, Corpus, stated_in
-from gazeveil.geometry import Geometry
+from gazeveil.geometry import Geometry, assumption
 from gazeveil.privacy.protection import Neighbours
 
 if TYPE_CHECKING:

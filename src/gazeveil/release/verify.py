@@ -36,7 +36,7 @@ from gazeveil.release.study import Fact
 from gazeveil.release.study_toml import digest_of_file
 from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import mechanism_from_dict
-from gazeveil.samples.recordings import VeiledRecordings
+from gazeveil.samples.veiled_recordings import VeiledRecordings
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

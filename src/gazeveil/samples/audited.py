@@ -79,7 +79,7 @@ class ChangedLevel:
 
     def run(self, data: GazeAroundChange, noise: NoiseSource, trials: int) -> Outputs:
         """Return what was released, x and y by turns; every other trial is stepped through as a live app does."""
-        veil = self.mechanism.with_promise(window=data.before).start(noise)
+        veil = self.mechanism.with_guarantee(window=data.before).start(noise)
         cut = int(np.searchsorted(data.t, data.change))
         rows = np.zeros((trials, data.width))
         for trial, row in enumerate(rows):
@@ -93,7 +93,7 @@ class ChangedLevel:
 
     def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
         """Return the log ratio of the two densities: every release costs an equal share of ε."""
-        knob = self.mechanism.knob
+        knob = self.mechanism.privacy_level
         per_px = float(knob["epsilon"] / knob["radius"] / _TICKS)
         points = outputs[:, : 2 * len(first.seen)].reshape(len(outputs), -1, 2)
         here, there = (np.linalg.norm(points - side.points(), axis=2).sum(axis=1) for side in (first, second))

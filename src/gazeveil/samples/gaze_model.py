@@ -3,18 +3,13 @@
 """Where gaze is expected before any is seen: how eyes move, and what is on the screen.
 
 All numbers here are public; nothing is learnt from the gaze that is protected. The filter of a private stream falls
-back on this prior, and how often a clock ticks follows from it.
-
-Gaze is the centre of the space plus a part that wanders for some 0.7 s and a slow offset of the participant or the app.
-All numbers here are public constants; nothing is learnt from the gaze that is protected.
+back on this prior, and the number of ticks of a clock follows from it. Gaze is the centre of the space plus a part that
+wanders for some 0.7 s and a slow offset of the participant or the app.
 
 What is shown is public in Kaleido's threat model, so a density made from it is free of charge. It must not depend on
 the gaze that is protected: the gaze of other participants on the same scene, a saliency map or a list of faces may be
-used, this participant's own gaze may not. Only the mean and the variance of a density are used, and a part of the prior
-stays what it is for any scene, so that a density that is wrong cannot do much harm.
-
-When the scene changes, the expected place does not jump: it moves from where it was to the new centre within the
-filter's own time, and with it the estimate. An output that looks back needs to know earlier scenes as well.
+used, this participant's own gaze may not. Only the mean and the variance of a density are used, mixed with the prior
+for any scene, so that a wrong density does little harm.
 """
 
 from __future__ import annotations
@@ -34,8 +29,8 @@ from gazeveil.samples.space import Space, wrapped
 MOST_TICKS = 12
 """More ticks in a window than this are never better."""
 
-IN_THE_PLANE, IN_SPACE = 3.0, 4.0
-"""The variance of Laplace noise along an axis, in squares of its scale: of points on a screen, of directions."""
+ON_A_SCREEN, OF_DIRECTIONS = 3.0, 4.0
+"""The variance of Laplace noise along an axis, in squares of its scale: for points on a screen, and for directions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +39,9 @@ class GazeModel:
 
     Attributes:
         spread: Standard deviation of the wandering part, across and down.
-        settle: Seconds after which it has moved on.
+        settle: Time constant of the wandering part, in seconds.
         offset: Standard deviation of the slow offset.
-        drift: Seconds after which that has moved on.
+        drift: Time constant of the offset, in seconds.
     """
 
     spread: tuple[float, float] = (0.20, 0.18)
@@ -69,7 +64,7 @@ how 16 participants turned theirs while they looked for things in a room (Schuet
 
 
 def predicted_error(
-    model: GazeModel, size: Sequence[float], scale: float, period: float, variance: float = IN_THE_PLANE
+    model: GazeModel, size: Sequence[float], scale: float, period: float, variance: float = ON_A_SCREEN
 ) -> float:
     """Return the mean squared error that the filter expects, averaged over time, both axes together.
 
@@ -97,8 +92,8 @@ def predicted_error(
 
 
 @lru_cache(maxsize=1024)
-def choose_c(
-    model: GazeModel, size: tuple[float, ...], scale: float, window: float, variance: float = IN_THE_PLANE
+def choose_ticks(
+    model: GazeModel, size: tuple[float, ...], scale: float, window: float, variance: float = ON_A_SCREEN
 ) -> int:
     """Return how many ticks a window should have, from 1 to 12: the number of least expected error.
 
@@ -129,8 +124,8 @@ what a wrong one costs grows with the weight (docs/concepts/veils.md)."""
 _MOST_CELLS = 1 << 24
 
 
-class Region(NamedTuple):
-    """A box that draws the eye; within it gaze is as likely here as there.
+class ContentRegion(NamedTuple):
+    """A box that draws the eye; gaze is equally likely everywhere within it.
 
     Attributes:
         left: Its left edge, in the unit of the space.
@@ -147,7 +142,7 @@ class Region(NamedTuple):
     weight: float = 1.0
 
 
-Density = FloatArray | Sequence[Region] | Sequence[tuple[float, ...]]
+Density = FloatArray | Sequence[ContentRegion] | Sequence[tuple[float, ...]]
 """A grid over the whole space as an array, rows from top to bottom; or a list of regions."""
 
 
@@ -173,7 +168,7 @@ def prior_of(space: Space, density: Density | None = None, model: GazeModel = EY
     mixture's mean and variance, parted into wandering and offset as ever.
 
     Raises:
-        OptionError: If the density is none.
+        OptionError: If the density is not valid.
     """
     wander_x, wander_y, offset_x, offset_y = model.variances(space.usual)
     wander, offset = (wander_x, wander_y), (offset_x, offset_y)
@@ -244,7 +239,7 @@ def _cells(space: Space, grid: FloatArray) -> FloatArray:
     return np.stack([left, top, right, bottom, weight])
 
 
-def regions_of(regions: Any) -> tuple[Region, ...]:
+def content_regions(regions: Any) -> tuple[ContentRegion, ...]:
     """Return a list of regions as such.
 
     Raises:
@@ -260,12 +255,12 @@ def regions_of(regions: Any) -> tuple[Region, ...]:
         numbers = region if isinstance(region, list | tuple) else ()
         if len(numbers) not in (4, 5) or not all(_is_number(value) for value in numbers):
             raise OptionError(f"a region is (left, top, right, bottom, weight), all finite numbers, not {region!r}")
-        made.append(Region(*(float(value) for value in numbers)))
+        made.append(ContentRegion(*(float(value) for value in numbers)))
     return tuple(made)
 
 
 def _regions(space: Space, regions: Any) -> FloatArray:
-    boxes = np.array(regions_of(regions)).T
+    boxes = np.array(content_regions(regions)).T
     _check_weights(boxes[4])
     for axis, name in enumerate(("left to right", "top to bottom")):
         boxes[[axis, axis + 2]] = np.clip(boxes[[axis, axis + 2]], space.low[axis], space.high[axis])
@@ -289,11 +284,13 @@ def _is_number(value: Any) -> bool:
     return real and math.isfinite(value)
 
 
-# --- The scenes of a private stream, in the array that its compiled step reads: what is expected now, and what was.
+# --- The scenes of a private stream, in the array that its compiled step reads: the prior now, and earlier ones. When
+# the scene changes, the expected place does not jump: within the filter's own time it moves from where it was to the
+# new centre, and the estimate with it. An output that looks back needs earlier scenes as well.
 
 
 _PRIOR = 6
-"""A plan begins with the variances of wandering and offset and the centre, two numbers each."""
+"""Numbers at the beginning of a plan: the variances of wandering and offset and the centre, two each."""
 
 
 def with_prior(plan: FloatArray, prior: Prior) -> FloatArray:
@@ -307,12 +304,11 @@ def with_prior(plan: FloatArray, prior: Prior) -> FloatArray:
 
 def followed_by(plan: FloatArray, prior: Prior, now: float) -> FloatArray:
     """Return a plan with another prior from now on, in microseconds after the stream's first time."""
-    from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
     from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
-    centre = plan[gaze.CENTRE : gaze.CENTRE + 2]
+    centre = plan[k.CENTRE : k.CENTRE + 2]
     gap = centre + k.trailing(plan, now) - prior.centre
-    gap[0] = gaze.wrapped(gap[0], plan[gaze.TURN])
+    gap[0] = k.wrapped_difference(gap[0], plan[k.TURN])
     before = plan[k.PLAN_WIDTH :].reshape(-1, k.SCENE_WIDTH)
     if not len(before):
         before = np.array([[-np.finfo(np.float64).max / 4, *centre, 0.0, 0.0]])
@@ -336,7 +332,7 @@ def with_scenes(plan: FloatArray, scenes: FloatArray) -> FloatArray:
 
 
 def are_scenes(scenes: FloatArray, space: Space) -> bool:
-    """Whether an array can be scenes at all: for state that came from outside."""
+    """Whether an array can hold scenes at all: for state that came from outside."""
     from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     if scenes.dtype != np.float64 or len(scenes) < _PRIOR or (len(scenes) - _PRIOR) % k.SCENE_WIDTH:

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How often participants were identified behind a veil, as measured: one packaged table that everyone reads.
+"""How often participants were identified behind a veil, as measured: one packaged table.
 
 A guarantee about windows of gaze says nothing about who a participant is. What can be stated instead is what known
-attackers achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
+attackers achieved. Statements, the gateway and the advice of a plan look it up here, so they agree.
 
-A level that was not measured gets the nearest measured one that is no stronger by its numbers, and says so; where there
-is none, what was measured without a veil. No number is ever taken from a level that is stronger in any of its numbers.
+For a level that was not measured, the nearest measured one that is no stronger in any of its numbers is taken, and
+named; where there is none, what was measured without a veil. No number is ever taken from a stronger level.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ def levels_apart(measured: SampleMechanism, wanted: SampleMechanism) -> float | 
 
 def _steps(measured: SampleMechanism, wanted: SampleMechanism) -> list[float] | None:
     """Return by how much each number of a level is weaker, as logarithms; None if any is stronger, or they differ."""
-    if measured.space.axes != wanted.space.axes or _rest(measured) != _rest(wanted):
+    if measured.space.axes != wanted.space.axes or _other_parameters(measured) != _other_parameters(wanted):
         return None
     try:
         pairs = zip(_numbers(measured), _numbers(wanted), strict=True)
@@ -322,7 +322,7 @@ def _numbers(mechanism: SampleMechanism) -> tuple[float, ...]:
     return () if name is None else (float(getattr(mechanism, name)),)
 
 
-def _rest(mechanism: SampleMechanism) -> dict[str, Any]:
+def _other_parameters(mechanism: SampleMechanism) -> dict[str, Any]:
     """Return all else that a mechanism is, which must be the same."""
     level = PRIVACY_LEVEL if isinstance(mechanism, StreamMechanism) else (_LESS_IS_WEAKER.get(mechanism.name, ""),)
     return {name: value for name, value in mechanism.to_dict().items() if name not in ("space", *level)}

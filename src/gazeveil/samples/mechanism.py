@@ -5,20 +5,6 @@
 A mechanism states its guarantee before it sees data. ``start`` gives a veil, and the same veil runs live (`Veil.step`)
 and over arrays (`Veil.run`): equal noise gives equal output, bit for bit, however the samples are portioned. A veil's
 state can be written as bytes, so that a stream moves to another process without losing its budget.
-
-Layout, little-endian::
-
-    8 bytes   magic
-    2         format version
-    32        SHA-256 of the mechanism that the state belongs to
-    2         number of arrays, then for each: 1 length of its name, the name, 1 type letter, 4 length, the values
-    16        BLAKE2b of all before
-
-The checksum finds damage, not forgery. A state may hold recent gaze: keep it as secret as gaze. It never holds noise.
-Resume a state once, and the latest one only: an older copy has forgotten what was spent since.
-
-A mechanism says its guarantee before it sees data. ``start`` gives a veil, and the same veil runs live (`Veil.step`)
-and over arrays (`Veil.run`): equal noise gives equal output, bit for bit, however the samples are portioned.
 """
 
 from __future__ import annotations
@@ -51,114 +37,25 @@ from gazeveil.samples.space import Space, space_from_dict
 
 if TYPE_CHECKING:
     from gazeveil.gaze.recording import Recording
-    from gazeveil.samples.recordings import Eyes
-
+    from gazeveil.samples.veiled_recordings import Eyes
 
 Arrays = dict[str, NDArray[Any]]
 
-VERSION = 1
-_MAGIC = b"gazeveil"
-_CHECKSUM = 16
-_HEAD = struct.Struct("<8sH32sH")
-_TYPES: dict[str, np.dtype[Any]] = {"f": np.dtype("<f8"), "i": np.dtype("<i8"), "b": np.dtype("u1")}
-_HINT = "start a new stream; one that cannot be resumed must not go on with its old budget"
-
-
-def pack(mechanism: SampleMechanism, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return named arrays of float64, int64 or uint8 as bytes that belong to a mechanism."""
-    parts = [_HEAD.pack(_MAGIC, VERSION, _digest(mechanism), len(arrays))]
-    for name, values in arrays.items():
-        letter = next((letter for letter, dtype in _TYPES.items() if dtype == values.dtype), None)
-        if letter is None or values.ndim != 1:
-            raise InternalError(f"a state holds lists of floats, integers or bytes, not {values.dtype} {values.shape}")
-        label = name.encode()
-        parts += [bytes([len(label)]), label, letter.encode(), struct.pack("<I", len(values)), values.tobytes()]
-    content = b"".join(parts)
-    return content + _checksum(content)
-
-
-def unpack(mechanism: SampleMechanism, state: bytes) -> Arrays:
-    """Return the arrays that `pack` wrote for an equal mechanism, as copies.
-
-    Raises:
-        StateError: If the bytes are damaged, of another version, or of another mechanism.
-    """
-    if not isinstance(state, bytes | bytearray | memoryview):
-        raise StateError(f"a state is bytes, not {type(state).__name__}", hint=_HINT)
-    whole = bytes(state)
-    content, checksum = whole[:-_CHECKSUM], whole[-_CHECKSUM:]
-    if len(content) < _HEAD.size or content[:8] != _MAGIC:
-        raise StateError("these bytes are not the state of a veil", hint=_HINT)
-    _, version, digest, count = _HEAD.unpack_from(content)
-    if version != VERSION:
-        raise StateError(f"the state has format version {version}, this is version {VERSION}", hint=_HINT)
-    if _checksum(content) != checksum:
-        raise StateError("the state is damaged: its checksum is wrong", hint=_HINT)
-    if digest != _digest(mechanism):
-        raise StateError("the state belongs to another mechanism, or to one with other parameters", hint=_HINT)
-    try:
-        return _arrays(content, count)
-    except (IndexError, KeyError, ValueError, struct.error):
-        raise StateError("the state is damaged: its arrays do not add up", hint=_HINT) from None
-
-
-def fit(arrays: Mapping[str, NDArray[Any]], into: Mapping[str, NDArray[Any]]) -> None:
-    """Copy a state's arrays into a veil's own.
-
-    Raises:
-        StateError: If names, types or lengths differ.
-    """
-    if arrays.keys() != into.keys() or any(
-        arrays[name].dtype != own.dtype or arrays[name].shape != own.shape for name, own in into.items()
-    ):
-        raise StateError("the state has another shape than the veil", hint=_HINT)
-    for name, own in into.items():
-        own[:] = arrays[name]
-
-
-def _arrays(content: bytes, count: int) -> Arrays:
-    arrays: Arrays = {}
-    at = _HEAD.size
-    for _ in range(count):
-        length = content[at]
-        name = content[at + 1 : at + 1 + length].decode()
-        at += 1 + length
-        dtype = _TYPES[content[at : at + 1].decode()]
-        (size,) = struct.unpack_from("<I", content, at + 1)
-        at += 5
-        arrays[name] = np.frombuffer(content, dtype, count=size, offset=at).copy()
-        at += size * dtype.itemsize
-    if at != len(content) or len(arrays) != count:
-        raise ValueError
-    return arrays
-
-
-def _digest(mechanism: SampleMechanism) -> bytes:
-    return bytes.fromhex(digest_of(mechanism.to_dict()))
-
-
-def _checksum(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_CHECKSUM, person=b"gazeveil-state").digest()
-
-
-# --- The contract of every veil: parameters in a frozen mechanism, one stream's state in a veil.
-
-
 LATEST = 1e12
-"""Seconds beyond which a time stamp is no time."""
+"""Seconds; a time stamp beyond this is refused."""
 
 PRIVACY_LEVEL = ("epsilon", "window", "radius")
 """The numbers of a guarantee that can be changed while a stream runs, where they can."""
 
 
 class Faults(NamedTuple):
-    """What was odd about a stream: counts alone, never gaze.
+    """What was wrong with the samples of a stream: counts alone, never gaze.
 
     Attributes:
-        clock_ran_back: Samples whose time was earlier than the one before; they were taken at that earlier one's time.
+        clock_ran_back: Samples with an earlier time than the one before; they count as taken at that one's time.
         missing: Samples without gaze.
         not_finite: Samples with an infinite coordinate, treated as missing.
-        too_far: Samples with gaze so far off that no eye looks there, treated as missing.
+        too_far: Samples with gaze farther away than any eye looks, treated as missing.
     """
 
     clock_ran_back: int = 0
@@ -197,7 +94,7 @@ class SampleMechanism(ABC):
 
     @property
     def delay(self) -> float:
-        """By how many seconds the output looks back: a point tells where gaze was so long before."""
+        """By how many seconds the output looks back: a point shows where gaze was this long before."""
         return 0.0
 
     @property
@@ -211,11 +108,11 @@ class SampleMechanism(ABC):
         return not self.fixed
 
     @property
-    def knob(self) -> dict[str, Fraction]:
-        """The numbers that a running stream can change, as they are; none where it cannot."""
+    def privacy_level(self) -> dict[str, Fraction]:
+        """The numbers that a running stream can change, with their values; none where it cannot."""
         return {name: getattr(self, name) for name in PRIVACY_LEVEL} if self.can_change else {}
 
-    def with_promise(
+    def with_guarantee(
         self, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> Self:
         """Return the same mechanism with another guarantee; what is not given stays.
@@ -226,14 +123,14 @@ class SampleMechanism(ABC):
         if self.fixed:
             raise OptionError(f"the guarantee of {self.name} cannot be changed: {self.fixed}")
         given: dict[str, Any] = {"epsilon": epsilon, "window": window, "radius": radius}
-        return self._with_knob({name: value for name, value in given.items() if value is not None})
+        return self._with_level({name: value for name, value in given.items() if value is not None})
 
     def can_become(self, other: SampleMechanism) -> bool:
-        """Whether a running stream can go on as another mechanism, which differs in the guarantee alone."""
+        """Whether a running stream can go on as another mechanism: one that differs in the guarantee alone."""
         both = self.can_change and other.can_change and type(self) is type(other)
-        return both and self.with_promise(**other.knob) == other
+        return both and self.with_guarantee(**other.privacy_level) == other
 
-    def _with_knob(self, numbers: Mapping[str, Any]) -> Self:
+    def _with_level(self, numbers: Mapping[str, Any]) -> Self:
         return replace(self, **numbers)
 
     @abstractmethod
@@ -262,9 +159,9 @@ class SampleMechanism(ABC):
         Raises:
             InputError: If the recording is not in the space's unit, or has a time that is no number.
         """
-        from gazeveil.samples.recordings import veiled  # noqa: PLC0415
+        from gazeveil.samples.veiled_recordings import veil_recording  # noqa: PLC0415
 
-        return veiled(recording, self.start(noise), eyes=eyes)
+        return veil_recording(recording, self.start(noise), eyes=eyes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values, as JSON and TOML know them."""
@@ -275,23 +172,25 @@ class SampleMechanism(ABC):
         return {"mechanism": self.name, **plain}
 
     def in_words(self) -> str:
-        """Say name and parameters in one line."""
+        """Return name and parameters in one line."""
         shown = {name: value for name, value in self.to_dict().items() if name not in ("mechanism", "space")}
         return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in shown.items())})"
 
 
-Own = TypeVar("Own", bound="Veil")
-Given = ParamSpec("Given")
+AnyVeil = TypeVar("AnyVeil", bound="Veil")
+Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
 
-def one_thread(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Concatenate[Own, Given], Answer]:
-    """Let one thread at a time into a veil: two at once would use the same noise, and spend the same budget."""
+def one_thread(
+    method: Callable[Concatenate[AnyVeil, Arguments], Answer],
+) -> Callable[Concatenate[AnyVeil, Arguments], Answer]:
+    """Let one thread at a time use a veil: two at once would use the same noise and spend the same budget."""
 
     @wraps(method)
-    def entered(self: Own, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+    def entered(self: AnyVeil, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         if not self._door.acquire(False):
-            raise self._crowded()
+            raise self._busy_error()
         try:
             return method(self, *args, **kwargs)
         finally:
@@ -300,16 +199,18 @@ def one_thread(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Co
     return entered
 
 
-def fails_closed(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Concatenate[Own, Given], Answer]:
-    """Let one thread at a time into a veil that is open, and shut the veil after any error: for all that takes samples.
+def fails_closed(
+    method: Callable[Concatenate[AnyVeil, Arguments], Answer],
+) -> Callable[Concatenate[AnyVeil, Arguments], Answer]:
+    """Let one thread at a time use an open veil, and shut it after any error: for methods that take samples.
 
-    A step that must be short does the same by itself, without the price of a call.
+    A step that must be short does the same inline, to save a call.
     """
 
     @wraps(method)
-    def entered(self: Own, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+    def entered(self: AnyVeil, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         if not self._door.acquire(False):
-            raise self._crowded()
+            raise self._busy_error()
         try:
             if self._shut:
                 self._check_open()
@@ -324,14 +225,14 @@ def fails_closed(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[
 
 
 class Veil(ABC):
-    """One stream behind a mechanism, for one thread at a time: a second is refused while one is in it.
+    """One stream behind a mechanism, for one thread at a time; a second thread is refused.
 
-    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. Samples that are no
-    numbers, columns of unequal length and a wrong number of axes are errors too; `fails_closed` sees to it. What is
-    refused before it begins leaves the veil as it was: a second thread, and another privacy level that cannot be kept.
+    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. Samples that are not
+    numbers, columns of unequal length and a wrong number of axes are errors too (`fails_closed`). A call that is
+    refused before it begins leaves the veil unchanged: a second thread, or a privacy level that cannot be kept.
 
     A veil cannot be copied or pickled, and in a forked child it is shut: two veils with one history would spend one
-    budget twice, and noise that was drawn ahead would be used twice. `hand_over` moves a stream.
+    budget twice, and use the noise that was drawn ahead twice. `hand_over` moves a stream.
     """
 
     __slots__ = ("__weakref__", "_door", "_now", "_shut", "mechanism", "noise")
@@ -359,7 +260,7 @@ class Veil(ABC):
 
     @abstractmethod
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take many samples at once; the same as stepping through them, and may be mixed with it."""
+        """Take many samples at once: the same result as stepping through them. The two may be mixed."""
 
     @fails_closed
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
@@ -373,28 +274,28 @@ class Veil(ABC):
         """Take many samples of a space with three axes."""
         raise self._wrong_axes(3)
 
-    def pace(self, now: float) -> None:  # noqa: B027  (without a promise there is nothing to pace)
-        """Say what the machine's monotonic clock shows for the samples to come, in seconds.
+    def pace(self, now: float) -> None:  # noqa: B027  (without a guarantee there is nothing to pace)
+        """Set the time on the machine's monotonic clock, in seconds, for the samples to come.
 
         A veil with a guarantee for windows then keeps it on both clocks: if the device's clock runs ahead, as after a
-        stall, releases wait for the machine's. For live streams alone; a file has but the one clock.
+        stall, releases wait for the machine's. For live streams only; a file has one clock.
         """
 
     @property
     @abstractmethod
     def faults(self) -> Faults:
-        """What was odd about the stream so far."""
+        """What was wrong with the samples so far."""
 
     @property
-    def promise(self) -> SampleMechanism:
+    def current(self) -> SampleMechanism:
         """The mechanism at its current privacy level."""
         return self._now
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee to every window with a release after the latest change; none if the noise is not secure."""
-        promise = self.promise.guarantee
-        return guarantee_after_noise(promise, self.noise) if self.mechanism.draws_noise else promise
+        """The guarantee for every window with a release after the latest change; none if the noise is not secure."""
+        stated = self.current.guarantee
+        return guarantee_after_noise(stated, self.noise) if self.mechanism.draws_noise else stated
 
     @property
     def can_change(self) -> bool:
@@ -421,7 +322,7 @@ class Veil(ABC):
             VeilShut: If the veil is shut.
         """
         self._check_open()
-        changed = self.promise.with_promise(epsilon, window, radius)
+        changed = self.current.with_guarantee(epsilon, window, radius)
         if not abs(float(t)) <= LATEST:
             raise OptionError(f"the time of a change must be in seconds, not {t!r}")
         try:
@@ -432,16 +333,16 @@ class Veil(ABC):
         self._now = changed
 
     def _change(self, t: float, changed: Any) -> None:
-        """Go on as ``changed``, which differs from `promise` in its privacy level."""
-        raise InternalError(f"{self.mechanism.name} says that it can change, and does not know how")
+        """Go on as ``changed``, which differs from `current` in its privacy level."""
+        raise InternalError(f"{self.mechanism.name} can change its guarantee, but does not define _change")
 
     @property
     def shut(self) -> str:
-        """Why nothing comes out any more; empty while the veil is open."""
+        """Why the veil is shut; empty while it is open."""
         return self._shut
 
     def close(self, reason: str = "the stream was closed") -> None:
-        """Let nothing through any more, and forget what was kept."""
+        """Shut the veil and erase what it remembers."""
         self._shut = self._shut or reason
         self._forget()
 
@@ -495,7 +396,7 @@ class Veil(ABC):
             raise VeilShut(f"the veil is shut: {self._shut}", hint="start a new stream")
 
     def _fail(self, error: BaseException) -> None:
-        """Shut the veil because of an error; tell errors of the input in our words."""
+        """Shut the veil because of an error; raise errors of the input as `InputError`."""
         if isinstance(error, VeilShut):
             return
         self.close(f"{type(error).__name__} in an earlier step")
@@ -505,7 +406,7 @@ class Veil(ABC):
                 hint="missing gaze is NaN; start a new stream",
             ) from error
 
-    def _crowded(self) -> OptionError:
+    def _busy_error(self) -> OptionError:
         return OptionError("another thread is using this veil", hint="a stream belongs to one thread at a time")
 
     def _wrong_axes(self, axes: int) -> OptionError:
@@ -517,7 +418,7 @@ class Veil(ABC):
 
 
 class ColumnsVeil(Veil):
-    """A veil for spaces of two axes and of three: arrays of both kinds take the same way."""
+    """A veil for spaces of two axes and of three: arrays of both take the same path."""
 
     __slots__ = ()
 
@@ -537,7 +438,7 @@ class ColumnsVeil(Veil):
 
     @abstractmethod
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
-        """Return veiled gaze, one list a coordinate, from times and gaze; after an error the veil is shut."""
+        """Return veiled gaze, one array per coordinate, from times and gaze; after an error the veil is shut."""
 
 
 _LIVE: weakref.WeakSet[Veil] = weakref.WeakSet()
@@ -602,3 +503,100 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_shown(item) for item in value)}]"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- A stream's state as bytes. Layout, little-endian:
+#
+#     8 bytes   magic
+#     2         format version
+#     32        SHA-256 of the mechanism that the state belongs to
+#     2         number of arrays, then for each: 1 length of its name, the name, 1 type letter, 4 length, the values
+#     16        BLAKE2b of all before
+#
+# The checksum finds damage, not forgery. A state may hold recent gaze: keep it as secret as gaze. It never holds noise.
+# Resume a state once, and the latest one only: an older copy has forgotten what was spent since.
+
+
+VERSION = 1
+_MAGIC = b"gazeveil"
+_CHECKSUM = 16
+_HEAD = struct.Struct("<8sH32sH")
+_TYPES: dict[str, np.dtype[Any]] = {"f": np.dtype("<f8"), "i": np.dtype("<i8"), "b": np.dtype("u1")}
+_HINT = "start a new stream; one that cannot be resumed must not go on with its old budget"
+
+
+def pack(mechanism: SampleMechanism, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return named arrays of float64, int64 or uint8 as bytes that belong to a mechanism."""
+    parts = [_HEAD.pack(_MAGIC, VERSION, _digest(mechanism), len(arrays))]
+    for name, values in arrays.items():
+        letter = next((letter for letter, dtype in _TYPES.items() if dtype == values.dtype), None)
+        if letter is None or values.ndim != 1:
+            raise InternalError(f"a state holds lists of floats, integers or bytes, not {values.dtype} {values.shape}")
+        label = name.encode()
+        parts += [bytes([len(label)]), label, letter.encode(), struct.pack("<I", len(values)), values.tobytes()]
+    content = b"".join(parts)
+    return content + _checksum(content)
+
+
+def unpack(mechanism: SampleMechanism, state: bytes) -> Arrays:
+    """Return the arrays that `pack` wrote for an equal mechanism, as copies.
+
+    Raises:
+        StateError: If the bytes are damaged, of another version, or of another mechanism.
+    """
+    if not isinstance(state, bytes | bytearray | memoryview):
+        raise StateError(f"a state is bytes, not {type(state).__name__}", hint=_HINT)
+    whole = bytes(state)
+    content, checksum = whole[:-_CHECKSUM], whole[-_CHECKSUM:]
+    if len(content) < _HEAD.size or content[:8] != _MAGIC:
+        raise StateError("these bytes are not the state of a veil", hint=_HINT)
+    _, version, digest, count = _HEAD.unpack_from(content)
+    if version != VERSION:
+        raise StateError(f"the state has format version {version}, this is version {VERSION}", hint=_HINT)
+    if _checksum(content) != checksum:
+        raise StateError("the state is damaged: its checksum is wrong", hint=_HINT)
+    if digest != _digest(mechanism):
+        raise StateError("the state belongs to another mechanism, or to one with other parameters", hint=_HINT)
+    try:
+        return _arrays(content, count)
+    except (IndexError, KeyError, ValueError, struct.error):
+        raise StateError("the state is damaged: its arrays do not add up", hint=_HINT) from None
+
+
+def fit_arrays(arrays: Mapping[str, NDArray[Any]], into: Mapping[str, NDArray[Any]]) -> None:
+    """Copy a state's arrays into a veil's own.
+
+    Raises:
+        StateError: If names, types or lengths differ.
+    """
+    if arrays.keys() != into.keys() or any(
+        arrays[name].dtype != own.dtype or arrays[name].shape != own.shape for name, own in into.items()
+    ):
+        raise StateError("the state has another shape than the veil", hint=_HINT)
+    for name, own in into.items():
+        own[:] = arrays[name]
+
+
+def _arrays(content: bytes, count: int) -> Arrays:
+    arrays: Arrays = {}
+    at = _HEAD.size
+    for _ in range(count):
+        length = content[at]
+        name = content[at + 1 : at + 1 + length].decode()
+        at += 1 + length
+        dtype = _TYPES[content[at : at + 1].decode()]
+        (size,) = struct.unpack_from("<I", content, at + 1)
+        at += 5
+        arrays[name] = np.frombuffer(content, dtype, count=size, offset=at).copy()
+        at += size * dtype.itemsize
+    if at != len(content) or len(arrays) != count:
+        raise ValueError
+    return arrays
+
+
+def _digest(mechanism: SampleMechanism) -> bytes:
+    return bytes.fromhex(digest_of(mechanism.to_dict()))
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM, person=b"gazeveil-state").digest()

@@ -2,17 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms that move sample by sample, compiled: take a sample in, move it, send a point out.
 
-Three arrays make a compiled veil. ``fixed`` holds what its mechanism fixes, ``clock`` integers and ``memory`` floats
-that change. Each begins with the places named here; what a veil needs beyond comes after.
+Three arrays make a compiled veil. ``fixed`` holds the constants of its mechanism, ``clock`` integers and ``memory``
+floats that change. Each begins with the places named here; a veil's own places come after.
 
-Missing gaze has one rule: the veil goes on with the last gaze that it saw, with the centre of the space before any.
-So a gap is not seen as a gap; every sample has a point.
-
-With weights 1 to B on the latest B samples, a new sample takes the plain sum of the window from the weighted sum and
-adds B times itself. Both sums are formed afresh each time the ring comes round, before rounding errors add up.
-
-The fourth column is the sample's random weight; x, y and z are kept already multiplied by it. So its sums are those
-of the weights, and gaze is a quotient of two sums.
+Missing gaze has one rule: the veil goes on with the last gaze that it saw, or with the centre of the space before any.
+So a gap does not show; every sample has a point.
 """
 
 from __future__ import annotations
@@ -131,7 +125,7 @@ def send(fixed: FloatArray, memory: FloatArray) -> None:
 
 
 def ways(advance: Any) -> tuple[Any, Any]:
-    """Return the two ways through a veil's kernel ``advance``, compiled: one sample, and many."""
+    """Return a veil's kernel ``advance`` compiled for one sample, and in a loop over many."""
 
     @kernel(STEP, around=advance, **FAST)
     def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
@@ -152,7 +146,7 @@ def ways(advance: Any) -> tuple[Any, Any]:
     return step, run
 
 
-# --- The loop of Gaussian noise, compiled: gaze is rounded to the lattice that the noise lies on.
+# --- Gaussian noise: gaze is rounded to the lattice that the noise lies on.
 
 
 GAUSSIAN_LATTICE = FIXED
@@ -176,7 +170,7 @@ def _gaussian_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t:
 gaussian_step, gaussian_run = ways(_gaussian_advance)
 
 
-# --- The loop of spatial downsampling, compiled.
+# --- Spatial downsampling.
 
 
 GRID_CELL = FIXED
@@ -197,7 +191,7 @@ def _grid_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: flo
 grid_step, grid_run = ways(_grid_advance)
 
 
-# --- The loop of the temporal hold, compiled.
+# --- Temporal hold.
 
 
 HOLD_EVERY = FIXED
@@ -221,7 +215,9 @@ def _hold_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: flo
 hold_step, hold_run = ways(_hold_advance)
 
 
-# --- The loop of linearly weighted smoothing, compiled: constant work per sample, whatever the window.
+# --- Linearly weighted smoothing, with constant work per sample. With weights 1 to B on the latest B samples, a new
+# sample takes the plain sum of the window from the weighted sum and adds B times itself. Both sums are computed again
+# each time the ring comes round, before rounding errors add up.
 
 
 SMOOTHING_WINDOW = FIXED
@@ -233,15 +229,15 @@ SMOOTHING_RING = MEMORY + 6
 
 
 @kernel(**FAST)
-def _smoothing_sums(memory: FloatArray, window: int, axes: int) -> None:
-    """Form both sums from a ring whose oldest sample is the first."""
-    for axis in range(axes):
+def _ring_sums(memory: FloatArray, window: int, width: int, used: int) -> None:
+    """Compute the weighted and the plain sums of a ring of samples, ``width`` numbers each, the oldest first."""
+    for column in range(used):
         plain, weighted = 0.0, 0.0
         for i in range(window):
-            value = memory[SMOOTHING_RING + 3 * i + axis]
+            value = memory[MEMORY + 2 * width + width * i + column]
             plain += value
             weighted += (i + 1) * value
-        memory[SMOOTHING_PLAIN + axis], memory[SMOOTHING_WEIGHTED + axis] = plain, weighted
+        memory[MEMORY + width + column], memory[MEMORY + column] = plain, weighted
 
 
 @kernel(**FAST)
@@ -249,7 +245,7 @@ def _smoothing_fill(memory: FloatArray, window: int) -> None:
     for i in range(window):
         for axis in range(3):
             memory[SMOOTHING_RING + 3 * i + axis] = memory[POINT + axis]
-    _smoothing_sums(memory, window, 3)
+    _ring_sums(memory, window, 3, 3)
 
 
 @kernel(**FAST)
@@ -267,7 +263,7 @@ def _smoothing_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t
     at += 1
     if at == window:
         at = 0
-        _smoothing_sums(memory, window, axes)
+        _ring_sums(memory, window, 3, axes)
     clock[SMOOTHING_AT] = at
     total = 0.5 * window * (window + 1.0)
     for axis in range(axes):
@@ -278,28 +274,14 @@ def _smoothing_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t
 smoothing_step, smoothing_run = ways(_smoothing_advance)
 
 
-# --- The loop of smoothing with random weights, compiled: as `_smoothing_kernels`, with four columns a sample.
+# --- Smoothing with random weights: four columns per sample, of which the fourth is its weight; x, y and z are kept
+# multiplied by it. So gaze is a quotient of two sums.
 
 
-RANDOM_SMOOTHING_WINDOW = FIXED
-RANDOM_SMOOTHING_FILLS = FIXED + 1  # 1 if the window starts full of the first point
 RANDOM_SMOOTHING_AT = CLOCK + 1
-RANDOM_SMOOTHING_WEIGHTED = MEMORY
-RANDOM_SMOOTHING_PLAIN = MEMORY + 4
-RANDOM_SMOOTHING_RING = MEMORY + 8
 RANDOM_SMOOTHING_COLUMNS = 4
-
-
-@kernel(**FAST)
-def _random_smoothing_sums(memory: FloatArray, window: int) -> None:
-    """Form both sums from a ring whose oldest sample is the first."""
-    for column in range(RANDOM_SMOOTHING_COLUMNS):
-        plain, weighted = 0.0, 0.0
-        for i in range(window):
-            value = memory[RANDOM_SMOOTHING_RING + RANDOM_SMOOTHING_COLUMNS * i + column]
-            plain += value
-            weighted += (i + 1) * value
-        memory[RANDOM_SMOOTHING_PLAIN + column], memory[RANDOM_SMOOTHING_WEIGHTED + column] = plain, weighted
+RANDOM_SMOOTHING_PLAIN = MEMORY + RANDOM_SMOOTHING_COLUMNS
+RANDOM_SMOOTHING_RING = MEMORY + 2 * RANDOM_SMOOTHING_COLUMNS
 
 
 @kernel(**FAST)
@@ -313,11 +295,11 @@ def _random_smoothing_fill(memory: FloatArray, window: int) -> None:
 @kernel(**FAST)
 def _random_smoothing_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
-    window = int(fixed[RANDOM_SMOOTHING_WINDOW])
+    window = int(fixed[SMOOTHING_WINDOW])
     if clock[SEEN] == 1:
-        if fixed[RANDOM_SMOOTHING_FILLS] > 0.0:
+        if fixed[SMOOTHING_FILLS] > 0.0:
             _random_smoothing_fill(memory, window)
-        _random_smoothing_sums(memory, window)
+        _ring_sums(memory, window, RANDOM_SMOOTHING_COLUMNS, RANDOM_SMOOTHING_COLUMNS)
     noise = clock[NOISE]
     if noise >= len(memory):  # two threads at once: better no point than one without noise
         raise ValueError("no noise left")
@@ -327,23 +309,23 @@ def _random_smoothing_advance(fixed: FloatArray, clock: IntArray, memory: FloatA
     for column in range(RANDOM_SMOOTHING_COLUMNS):
         value = weight * memory[POINT + column] if column < 3 else weight
         place = RANDOM_SMOOTHING_RING + RANDOM_SMOOTHING_COLUMNS * at + column
-        memory[RANDOM_SMOOTHING_WEIGHTED + column] += window * value - memory[RANDOM_SMOOTHING_PLAIN + column]
+        memory[SMOOTHING_WEIGHTED + column] += window * value - memory[RANDOM_SMOOTHING_PLAIN + column]
         memory[RANDOM_SMOOTHING_PLAIN + column] += value - memory[place]
         memory[place] = value
     at += 1
     if at == window:
         at = 0
-        _random_smoothing_sums(memory, window)
+        _ring_sums(memory, window, RANDOM_SMOOTHING_COLUMNS, RANDOM_SMOOTHING_COLUMNS)
     clock[RANDOM_SMOOTHING_AT] = at
     for axis in range(3):
-        memory[POINT + axis] = memory[RANDOM_SMOOTHING_WEIGHTED + axis] / memory[RANDOM_SMOOTHING_WEIGHTED + 3]
+        memory[POINT + axis] = memory[SMOOTHING_WEIGHTED + axis] / memory[SMOOTHING_WEIGHTED + 3]
     send(fixed, memory)
 
 
 random_smoothing_step, random_smoothing_run = ways(_random_smoothing_advance)
 
 
-# --- The loop of the Kalman filter, compiled: gaze is a random walk, seen with errors.
+# --- The Kalman filter: gaze is a random walk, measured with errors.
 
 
 KALMAN_WANDER = FIXED  # variance gained per second
@@ -375,7 +357,7 @@ def _kalman_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: f
 kalman_step, kalman_run = ways(_kalman_advance)
 
 
-# --- The loop of fixation equalising, compiled: a running centre finds fixations, a timer shows them.
+# --- Fixation equalising: a running centre finds fixations, a timer shows them.
 
 
 EQUALISE_RADIUS = FIXED  # how far from its centre a fixation reaches
@@ -441,7 +423,7 @@ def _equalise_advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t:
 equalise_step, equalise_run = ways(_equalise_advance)
 
 
-# --- The loop of the edge rule, compiled. A missing coordinate stays missing, so that every point stays by itself.
+# --- The edge rule. A missing coordinate stays missing, so that every point is moved by itself.
 
 
 EDGE_REFLECTS = FIXED

@@ -22,12 +22,12 @@ from typing import Any, get_type_hints
 
 from gazeveil.errors import FileFormatError, OptionError, UnknownName, closest
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, mechanism_from_dict
-from gazeveil.samples.space import Length, Space, Sphere, as_written, space_from_dict
+from gazeveil.samples.space import Length, Space, Sphere, read_length, space_from_dict
 
 WIDTH = 1280.0
 PER_DEGREE = 80 / 3
 SMALL, LARGE = 60.0, 300.0
-"""Radii in pixels of a screen so wide, with this many pixels to a degree."""
+"""Radii in pixels of a screen `WIDTH` wide, with `PER_DEGREE` pixels to a degree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def preset(name: str, space: Space, **changes: Any) -> SampleMechanism:
     return find_preset(name).mechanism_in(space, **changes)
 
 
-# --- Mechanisms from what a participant writes: ``key=value`` pairs, or a file that leaves the space open.
+# --- ``key=value`` pairs, and files that leave the space open.
 
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
@@ -141,13 +141,13 @@ def from_recipe(values: Mapping[str, Any], space: Space) -> SampleMechanism:
 
 
 def with_lengths(name: str, values: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """Return a mechanism's parameters with the lengths that a participant wrote in the unit of a space.
+    """Return a mechanism's parameters with the lengths that a user wrote, in the unit of a space.
 
     Raises:
         OptionError: If a length has no unit, or one that does not fit.
     """
     in_own_unit = get_type_hints(MECHANISMS[name]).get("radius") is Fraction  # others are angles everywhere
-    written = {"radius": as_written(values["radius"], space)} if in_own_unit and "radius" in values else {}
+    written = {"radius": read_length(values["radius"], space)} if in_own_unit and "radius" in values else {}
     return {**values, **written}
 
 

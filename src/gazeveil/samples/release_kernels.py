@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """When private streams release, compiled: on a clock, after a test (Kaleido, BD, BA), by sparse vector.
 
-Tests and releases have a ledger each. A distance is rounded down to whole grains before noise is added, and the charge
-of a test covers that (docs/proofs/gaze-stream.md).
+Tests and releases have a window budget each. A distance is rounded down to whole grains before noise is added, and the
+charge of a test covers that (docs/proofs/gaze-stream.md).
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from gazeveil.samples.stream_kernels import (
     test_noise,
     used,
     words_of_a_point,
-    wrapped,
+    wrapped_difference,
 )
 
 
 @kernel(STEP, error_model="numpy")
 def clock_step(
     clock: IntArray,
-    books: IntArray,
+    budget: IntArray,
     tests: IntArray,
     belief: FloatArray,
     past: FloatArray,
@@ -69,7 +69,7 @@ def clock_step(
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
     at, loss = paced(clock, now), int(plan[LOSS])
-    ticks = (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD]) and left(books, at) >= loss
+    ticks = (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD]) and left(budget, at) >= loss
     noisy_x = noisy_y = 0.0
     if ticks:
         gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
@@ -79,7 +79,7 @@ def clock_step(
     arrived(clock, t, now, x, y)
     if ticks:
         used(clock, words, words_of_a_point(plan))
-        if spend(books, at, loss):
+        if spend(budget, at, loss):
             spent(clock, now, at)
             released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
     shown_x, shown_y = shown(clock, belief, past, plan, now)
@@ -89,12 +89,12 @@ def clock_step(
 clock_run = running(clock_step)
 
 
-# --- Mechanisms that test whether gaze has moved before they publish: Kaleido, BD and BA, in compiled form.
+# --- Tests whether gaze has moved, before a release: Kaleido, BD and BA.
 
 
 HALVING, ABSORBING, COUNTING = range(3)
 """What a release gets: half of what is left in the window; the shares of slots that were skipped; or, as published,
-half of what is left of a window that is counted in samples."""
+half of what is left in a window that counts samples."""
 KIND, TESTED_LOSS, TESTED_THRESHOLD, NOISES, LEAST_LOSS, SHARE, MOST_SHARES, SAMPLE_US = range(PLAN_OWN, PLAN_OWN + 8)
 """The plan: which of these, what a test costs, the threshold in units of gaze and in mean displacements of the noise
 to come, the least release worth making, and for slots their share and how many shares a release may take."""
@@ -107,15 +107,15 @@ def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> 
     """Return how far gaze, clamped to the space, is from a public point, in whole grains; of directions, the angle."""
     if plan[SPHERE] > 0.0:
         return int(np.floor(angle_between(x, y, to_x, to_y) / plan[GRAIN]))
-    across = wrapped(inside(x, plan, 0) - to_x, plan[TURN])
+    across = wrapped_difference(inside(x, plan, 0) - to_x, plan[TURN])
     down = inside(y, plan, 1) - to_y
     return int(np.floor(math.sqrt(across * across + down * down) / plan[GRAIN]))
 
 
 @kernel(error_model="numpy")
-def allowance(clock: IntArray, books: IntArray, plan: FloatArray, at: int) -> int:
+def allowance(clock: IntArray, budget: IntArray, plan: FloatArray, at: int) -> int:
     """Return what a release may cost now."""
-    unspent = left(books, at)
+    unspent = left(budget, at)
     if plan[KIND] == ABSORBING:
         return int(min(unspent, int(plan[SHARE]) * min(clock[SHARES] + 1, int(plan[MOST_SHARES]))))
     return int(min(unspent // 2, int(plan[LOSS])))
@@ -144,7 +144,7 @@ def is_far(
 @kernel(STEP, error_model="numpy")
 def tested_step(
     clock: IntArray,
-    books: IntArray,
+    budget: IntArray,
     tests: IntArray,
     belief: FloatArray,
     past: FloatArray,
@@ -163,7 +163,7 @@ def tested_step(
     slot = clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]
     gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
     locked = slot and clock[LOCKED] > 0
-    loss = allowance(clock, books, plan, at) if slot and not locked else 0
+    loss = allowance(clock, budget, plan, at) if slot and not locked else 0
     tested = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] > 0
     tested = tested and (counting or left(tests, at) >= plan[TESTED_LOSS])
     publishes = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] == 0
@@ -187,7 +187,7 @@ def tested_step(
         publishes = (counting or spend(tests, at, int(plan[TESTED_LOSS]))) and publishes
     if publishes:
         used(clock, words, words_of_a_point(plan))
-        publishes = spend(books, at, loss)
+        publishes = spend(budget, at, loss)
     if (tested or publishes) and not counting:
         spent(clock, now, at)
     if publishes:
@@ -201,7 +201,7 @@ def tested_step(
 tested_run = running(tested_step)
 
 
-# --- The sparse vector technique for gaze in compiled form: many tests, one charge for all up to the next release.
+# --- The sparse vector technique: many tests, and one charge for all up to the next release.
 
 
 SPARSE_LOSS, SPARSE_THRESHOLD = range(PLAN_OWN, PLAN_OWN + 2)
@@ -213,7 +213,7 @@ SPARSE_OPEN, SPARSE_BLUR = range(OWN, OWN + 2)
 @kernel(STEP, error_model="numpy")
 def sparse_step(
     clock: IntArray,
-    books: IntArray,
+    budget: IntArray,
     tests: IntArray,
     belief: FloatArray,
     past: FloatArray,
@@ -223,13 +223,13 @@ def sparse_step(
     x: float,
     y: float,
 ) -> tuple[int, float, float]:
-    """Take one sample; test it only while the window has Space for the epoch that the test belongs to."""
+    """Take one sample; test it only while the window has room for the epoch that the test belongs to."""
     if not is_time(t):
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
     cost, loss = int(plan[SPARSE_LOSS]), int(plan[LOSS])
     at = paced(clock, now)
-    due = (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]) and left(books, at) >= cost + loss
+    due = (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]) and left(budget, at) >= cost + loss
     gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
     publishes = due
     tested = due and clock[TICKS] > 0
@@ -260,7 +260,7 @@ def sparse_step(
         clock[TEST] = now
     if publishes:
         used(clock, words, words_of_a_point(plan))
-        if spend(books, at, cost + loss):
+        if spend(budget, at, cost + loss):
             spent(clock, now, at)
             released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
             clock[SPARSE_OPEN] = clock[SPARSE_BLUR] = 0

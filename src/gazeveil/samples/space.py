@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where gaze lives, as far as a mechanism must know it, and lengths in it such as ``60px``, ``2deg`` or ``5%``.
 
-A space is public. It fixes the unit, the box that gaze lies in, and whether the first axis comes round to where it
-began (yaw at ±180 degrees). Distances are Euclidean in the space's own unit, the short way round where an axis wraps.
+A space is public. It fixes the unit, the box that gaze lies in, and whether the first axis wraps (yaw at ±180
+degrees). Distances are Euclidean in the space's own unit, the short way round where an axis wraps.
 
 A number without a unit means pixels where gaze is in pixels, and is refused elsewhere: 60 that was meant as pixels
 must not become 60 degrees. Programs that know their space may give numbers in its own unit.
@@ -33,13 +33,13 @@ view nobody declared. Eyes reach about 55 degrees to either side (Guitton and Vo
 (Lee and others 2019); the field is symmetric, and as high as the larger of the two needs."""
 
 USUAL_FIELD = 50.0
-"""How much of that they use most of the time, across and down: beyond 25 degrees the head helps. A filter expects gaze
-there; it may go anywhere."""
+"""How much of that the eyes use most of the time, across and down: beyond 25 degrees the head turns too. A filter
+expects gaze there, and gaze may go anywhere."""
 _RADIAN = math.pi / 180.0
 
 
 class Space(ABC):
-    """What all spaces know."""
+    """What every space defines."""
 
     __slots__ = ()
     kind: ClassVar[str]
@@ -76,12 +76,12 @@ class Space(ABC):
 
     @property
     def usual(self) -> Point:
-        """How large the part is that gaze keeps to most of the time: a veil's filter expects it there."""
+        """The size of the part in which gaze stays most of the time: a veil's filter expects it there."""
         return self.size
 
     @property
     def period(self) -> float:
-        """After how much the first axis repeats itself; 0 if it does not."""
+        """The length after which the first axis repeats; 0 if it does not."""
         return 0.0
 
     def degrees(self, angle: float) -> float:
@@ -339,7 +339,7 @@ def _finite(value: Any, name: str) -> float:
     return float(value)
 
 
-# --- Lengths as participants write them, ``60px``, ``2deg`` or ``5%``, and what they are where gaze lives.
+# --- Lengths as users write them, ``60px``, ``2deg`` or ``5%``, and in the unit of a space.
 
 
 _UNIT = re.compile(r"(px|deg|°|%|norm|mm|cm|m)\s*$", re.IGNORECASE)
@@ -367,7 +367,7 @@ class Length:
     unit: str = ""
 
     @staticmethod
-    def of(value: Written, name: str = "radius") -> Length:
+    def of(value: LengthLike, name: str = "radius") -> Length:
         """Read a length; a number alone has no unit.
 
         Raises:
@@ -417,12 +417,12 @@ class Length:
         )
 
 
-Written: TypeAlias = Length | Number
-"""What a length is read from."""
+LengthLike: TypeAlias = Length | Number
+"""What a length can be read from."""
 
 
-def as_written(value: Written, space: Space, name: str = "radius") -> Fraction:
-    """Return a length that a participant wrote, in the unit of a space.
+def read_length(value: LengthLike, space: Space, name: str = "radius") -> Fraction:
+    """Return a length as a user writes it, in the unit of a space.
 
     Raises:
         OptionError: If its unit does not fit the space, or it has none and gaze is not in pixels.

@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all mechanisms with Kaleido's guarantee share.
+"""What all mechanisms with Kaleido's guarantee share: parameters, privacy level, and the veil around a compiled step.
 
-Parameters, the privacy level, and the veil around a compiled step.
-
-Each of them is a compiled ``step`` that spends from a window ledger, and a `Plan` that says how much. A live call and
-the loop over a file go through the same compiled step, so their outputs are equal. docs/proofs/gaze-stream.md has the
-proofs.
+Each mechanism is a compiled ``step`` that spends from a window budget, and a `StreamPlan` that fixes how much. A live
+call and the loop over a file go through the same compiled step, so their outputs are equal. The proofs are in
+docs/proofs/gaze-stream.md.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from gazeveil.samples.gaze_model import Density, Prior, prior_of
 from gazeveil.samples.mechanism import Arrays, Faults, SampleMechanism, Veil, fails_closed, one_thread
 from gazeveil.samples.space import Length, Space, Sphere
 from gazeveil.samples.veils import as_samples
-from gazeveil.samples.window_budget import LOSS_UNIT, Rule, books_for, fits, with_rule
+from gazeveil.samples.window_budget import LOSS_UNIT, Rule, budget_for, is_budget, with_rule
 
 LONGEST_LAG = 0.5
 _WORDS = 192
@@ -45,8 +43,8 @@ Compiled = tuple[Callable[..., tuple[int, float, float]], Callable[..., tuple[in
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a guarantee comes to for one mechanism, in the integers that its compiled step works with.
+class StreamPlan:
+    """A guarantee as one mechanism keeps it, in the integers that its compiled step works with.
 
     Attributes:
         releases: The rule for releases.
@@ -56,7 +54,7 @@ class Plan:
         period_us: The least time between two decisions whether to release.
         spacing_us: The least time between two spends, if it is another.
         epoch_loss: What an epoch costs that is broken off by a change of guarantee.
-        own: What the mechanism wants to know besides, as numbers.
+        own: Further numbers that the mechanism's own step reads.
     """
 
     releases: Rule
@@ -73,8 +71,8 @@ class Plan:
 class StreamMechanism(SampleMechanism):
     """A mechanism with Kaleido's guarantee: any window of gaze, each of its points moved by at most a radius.
 
-    It goes on whether or not there is gaze: a sample without gaze stands for the estimate from what was released before
-    it, and gets its noise, its tests and its charge like any other.
+    It goes on whether or not there is gaze: a sample without gaze is replaced by the estimate from what was released
+    before it, and gets its noise, its tests and its charge like any other.
 
     Attributes:
         epsilon: The ε of a window.
@@ -121,7 +119,7 @@ class StreamMechanism(SampleMechanism):
 
     @property
     def model(self) -> gaze_model.GazeModel:
-        """How what is veiled moves: eyes, if nothing else is stated."""
+        """How the gaze moves that is veiled: as eyes do, unless a mechanism says otherwise."""
         return gaze_model.EYES
 
     def prior(self) -> Prior:
@@ -133,11 +131,11 @@ class StreamMechanism(SampleMechanism):
         """Return the compiled kernels that take one sample, and many; numba loads on use."""
 
     @abstractmethod
-    def plan(self) -> Plan:
-        """Return what the guarantee comes to in integers; it depends on public numbers alone."""
+    def plan(self) -> StreamPlan:
+        """Return the guarantee in integers; it depends on public numbers only."""
 
     def _check(self) -> None:
-        """Check what a mechanism has of its own."""
+        """Check the parameters of a mechanism's own."""
 
     def _rule(self) -> Rule:
         return Rule.of(self.epsilon, self.window, self.radius)
@@ -146,31 +144,41 @@ class StreamMechanism(SampleMechanism):
 class StreamVeil(Veil):
     """One stream behind a mechanism with Kaleido's guarantee. A second thread is refused while one is in it."""
 
-    __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_walls", "_words")
+    __slots__ = (
+        "_belief",
+        "_budget",
+        "_clock",
+        "_machine_clock",
+        "_past",
+        "_plan",
+        "_run",
+        "_step",
+        "_tests",
+        "_words",
+    )
 
     mechanism: StreamMechanism
     _now: StreamMechanism
 
     def __init__(self, mechanism: StreamMechanism, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
-        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415  (numba loads on use)
-        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples import stream_kernels as k  # noqa: PLC0415  (numba loads on use)
 
         self._step, self._run = mechanism.compiled()
-        self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
+        self._clock, self._machine_clock = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
         self._words = np.zeros(_WORDS, np.uint64)
         self._clock[k.WORD] = _WORDS
         plan = mechanism.plan()
-        self._books = books_for(plan.releases, plan.spacing_us or plan.period_us)
+        self._budget = budget_for(plan.releases, plan.spacing_us or plan.period_us)
         self._tests = _tests_for(plan)
-        self._plan = _numbers(mechanism, plan)
-        self._belief = np.zeros(gaze.BELIEF_WIDTH)
-        gaze.forget(self._belief, self._plan)
+        self._plan = plan_numbers(mechanism, plan)
+        self._belief = np.zeros(k.BELIEF_WIDTH)
+        k.forget(self._belief, self._plan)
         self._past = _past_for(mechanism, plan)
 
     @property
     def faults(self) -> Faults:
-        """What was odd about the stream so far."""
+        """What was wrong with the samples so far."""
         from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         return Faults(*(int(self._clock[slot]) for slot in (k.BACK, k.MISSING, k.INFINITE)))
@@ -180,11 +188,11 @@ class StreamVeil(Veil):
         if self._shut:
             self._check_open()
         if not self._door.acquire(False):
-            raise self._crowded()
+            raise self._busy_error()
         try:
             while True:
                 code, shown_x, shown_y = self._step(
-                    self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words, t, x, y
+                    self._clock, self._budget, self._tests, self._belief, self._past, self._plan, self._words, t, x, y
                 )
                 if code == 0:
                     return shown_x, shown_y
@@ -204,19 +212,19 @@ class StreamVeil(Veil):
         return shown_x, shown_y
 
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
+        """Set the machine's time for the samples to come: no window on that clock holds more than is guaranteed."""
         try:
             wall = round(now * 1e6)
         except BaseException as error:
             self._fail(error)
             raise
-        latest, at, spent_at, never = self._walls
+        latest, at, spent_at, never = self._machine_clock
         if wall <= latest:
             return
         if latest == never and self._clock[spent_at] == never:  # of a stream that moved here: take it as just now
             self._clock[spent_at] = wall
         self._clock[at] = wall
-        self._walls = (wall, at, spent_at, never)
+        self._machine_clock = (wall, at, spent_at, never)
 
     def _change(self, t: float, changed: StreamMechanism) -> None:
         """Go on with another guarantee.
@@ -225,27 +233,26 @@ class StreamVeil(Veil):
         looser one takes full effect when the windows that began under the old one are over.
         """
         from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
-        from gazeveil.samples.stream_kernels import spend  # noqa: PLC0415
 
         now = int(k.moment(self._clock, t))
         at = int(k.paced(self._clock, now))
         plan, epoch = changed.plan(), self._now.plan().epoch_loss
         if epoch and self._clock[k.OWN]:
-            if not spend(self._books, at, epoch):
+            if not k.spend(self._budget, at, epoch):
                 raise InternalError("an open epoch was not paid for")
             k.spent(self._clock, now, at)
-        books = with_rule(self._books, at, plan.releases, plan.spacing_us or plan.period_us)
+        budget = with_rule(self._budget, at, plan.releases, plan.spacing_us or plan.period_us)
         tests = _tests_for(plan, self._tests, at)
         past = _past_for(changed, plan, self._past)
-        self._books, self._tests, self._past = books, tests, past
-        self._plan = gaze_model.with_scenes(_numbers(changed, plan), gaze_model.scenes_of(self._plan))
+        self._budget, self._tests, self._past = budget, tests, past
+        self._plan = gaze_model.with_scenes(plan_numbers(changed, plan), gaze_model.scenes_of(self._plan))
         if self._clock[k.NOW] != k.NEVER:
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
 
     @one_thread
     def expect(self, t: float, density: Density | None) -> None:
-        """Say what is on the screen from now on: where gaze is likely, whoever looks. It costs nothing.
+        """Set what is on the screen from now on: where gaze is likely, whoever looks. It costs no budget.
 
         The density must be public. It may follow from what is shown or from other participants' gaze, not from the gaze
         of this participant. What is released, when, and at what loss stays as it is; what is shown in between moves to
@@ -257,15 +264,14 @@ class StreamVeil(Veil):
                 regions (left, top, right, bottom, weight); or None for what is known of any scene.
 
         Raises:
-            OptionError: If the density is none, or the mechanism does not filter; what was expected stays.
+            OptionError: If the density is not valid, or the mechanism does not filter; the density before stays.
             VeilShut: If the veil is shut.
         """
-        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
         from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         self._check_open()
         if not self.mechanism.filter:
-            raise OptionError("only a filter expects anything", hint="use filter=True")
+            raise OptionError("a density of gaze needs the filter", hint="use filter=True")
         if not k.is_time(float(t)):
             raise OptionError(f"a time is in seconds, not {t!r}")
         prior = prior_of(self.mechanism.space, density)
@@ -276,31 +282,30 @@ class StreamVeil(Veil):
             self._plan = gaze_model.followed_by(self._plan, prior, float(now - self._clock[k.ORIGIN]))
             self._clock[k.NOW] = now
         if not self._clock[k.TICKS]:
-            gaze.forget(self._belief, self._plan)
+            k.forget(self._belief, self._plan)
 
     def belief(self, t: float) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the mean and the variance of both coordinates at a time, by what was released: free of charge.
+        """Return the mean and the variance of both coordinates at a time, estimated from what was released: no charge.
 
         Raises:
             OptionError: If the mechanism does not filter.
         """
-        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
         from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
         if not self.mechanism.filter:
-            raise OptionError("only a filter has a belief", hint="use filter=True")
+            raise OptionError("an estimate of gaze needs the filter", hint="use filter=True")
         if not k.is_time(float(t)):
             raise OptionError(f"a time is in seconds, not {t!r}")
         ahead, now = self._belief.copy(), k.moment(self._clock, float(t))
         if self._clock[k.TICKS]:
-            gaze.advance(ahead, self._plan, float(now - self._clock[k.TICK]))
-        centre = self._plan[gaze.CENTRE : gaze.CENTRE + 2] + k.trailing(self._plan, float(now - self._clock[k.ORIGIN]))
-        u, m, uu, um, mm = (ahead.reshape(2, gaze.AXIS)[:, part] for part in range(gaze.AXIS))
+            k.advance(ahead, self._plan, float(now - self._clock[k.TICK]))
+        centre = self._plan[k.CENTRE : k.CENTRE + 2] + k.trailing(self._plan, float(now - self._clock[k.ORIGIN]))
+        u, m, uu, um, mm = (ahead.reshape(2, k.AXIS)[:, part] for part in range(k.AXIS))
         mean, variance = centre + u + m, uu + 2 * um + mm
         return (float(mean[0]), float(mean[1])), (float(variance[0]), float(variance[1]))
 
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
-        state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)
+        state = (self._clock, self._budget, self._tests, self._belief, self._past, self._plan, self._words)
         done = 0
         while done < len(t):
             code, done = self._run(*state, t, x, y, shown_x, shown_y, done)
@@ -309,9 +314,7 @@ class StreamVeil(Veil):
 
     def _serve_request(self, code: int, t: float, x: float, y: float) -> None:
         """Do what a compiled step cannot: fetch words, settle a sample that doubles leave undecided, or refuse."""
-        from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
         from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
-        from gazeveil.samples.stream_kernels import direction  # noqa: PLC0415
 
         clock, words = self._clock, self._words
         at, loss = int(clock[k.ASKED_WORD]), int(clock[k.ASKED_LOSS])
@@ -324,9 +327,9 @@ class StreamVeil(Veil):
             spacing = float(self._plan[k.SPACING])
             x, y = k.taken(clock, self._belief, self._plan, k.moment(clock, t), x, y)
             scale = Fraction(LOSS_UNIT, loss) * _noise_per_unit(self.mechanism.space) / Fraction(spacing)
-            place = [gaze.inside(value, self._plan, axis) for axis, value in enumerate((x, y))]
+            place = [k.inside(value, self._plan, axis) for axis, value in enumerate((x, y))]
             if isinstance(self.mechanism.space, Sphere):
-                place = list(direction(x, y))
+                place = list(k.direction(x, y))
             heads = words[at : at + words_per_point(len(place))].tolist()
             settled = settle_point(self.noise, heads, scale, [value / spacing for value in place])
             clock[[k.POINT_IS_SET, k.POINT_X, k.POINT_Y, k.POINT_Z]] = [1, *settled, 0][:4]
@@ -344,11 +347,11 @@ class StreamVeil(Veil):
             raise InternalError(f"a compiled step answered {code}")
 
     def _state(self) -> Arrays:
-        promise = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
+        level = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
         return {
-            "promise": np.frombuffer(promise.encode(), np.uint8),
+            "promise": np.frombuffer(level.encode(), np.uint8),
             "clock": self._clock,
-            "books": self._books,
+            "books": self._budget,
             "tests": self._tests,
             "belief": self._belief,
             "past": self._past.reshape(-1),
@@ -366,17 +369,17 @@ class StreamVeil(Veil):
             parts = {"clock": self._clock, "belief": self._belief, "past": past.reshape(-1)}
             whole = all(arrays[name].shape == own.shape for name, own in parts.items())
             whole = whole and gaze_model.are_scenes(arrays["scenes"], self.mechanism.space)
-            if not (whole and fits(arrays["books"]) and len(arrays) == 7):
+            if not (whole and is_budget(arrays["books"]) and len(arrays) == 7):
                 raise StateError("the state has another shape than the veil", hint=_HINT)
-            if not (fits(arrays["tests"]) if plan.tests else len(arrays["tests"]) == 1):
+            if not (is_budget(arrays["tests"]) if plan.tests else len(arrays["tests"]) == 1):
                 raise StateError("the state has another shape than the veil", hint=_HINT)
         except (KeyError, ValueError) as error:
             raise StateError("the state does not fit the veil", hint=_HINT) from error
         for name, own in parts.items():
             own[:] = arrays[name]
         self._now, self._past = now, past
-        self._plan = gaze_model.with_scenes(_numbers(now, plan), arrays["scenes"])
-        self._books, self._tests = arrays["books"], arrays["tests"]
+        self._plan = gaze_model.with_scenes(plan_numbers(now, plan), arrays["scenes"])
+        self._budget, self._tests = arrays["books"], arrays["tests"]
         self._clock[[k.WALL, k.SPENT_WALL]] = k.NEVER  # another process, another clock
         self._drop_noise()
 
@@ -397,7 +400,7 @@ def new_clock() -> IntArray:
     return clock
 
 
-def spacing_of(plan: Plan, space: Space) -> float:
+def spacing_of(plan: StreamPlan, space: Space) -> float:
     """Return the lattice step that suits the noise of a plan's releases.
 
     Raises:
@@ -416,7 +419,7 @@ def spacing_of(plan: Plan, space: Space) -> float:
 
 
 def _noise_per_unit(space: Space) -> Fraction:
-    """Return what a unit of distance is where noise is added: in the space itself, or beside unit vectors."""
+    """Return the length of a unit of distance where noise is added: in the space itself, or on unit vectors."""
     return Fraction(NOISE_PER_DEGREE) if isinstance(space, Sphere) else Fraction(1)
 
 
@@ -425,16 +428,16 @@ def grain_of(size: tuple[float, ...]) -> float:
     return 2.0 ** (math.ceil(math.log2(math.hypot(*size))) - 24)
 
 
-def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
-    from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
+def plan_numbers(mechanism: StreamMechanism, plan: StreamPlan) -> FloatArray:
+    """Return a plan as the array of numbers that compiled steps read."""
     from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     space, model = mechanism.space, mechanism.model
     numbers = np.zeros(k.PLAN_WIDTH)
     for axis in range(2):
-        numbers[gaze.LOW + axis], numbers[gaze.HIGH + axis] = space.low[axis], space.high[axis]
-    numbers[[gaze.TAU, gaze.SLOW]] = model.settle * 1e6, model.drift * 1e6
-    numbers[gaze.TURN] = space.period
+        numbers[k.LOW + axis], numbers[k.HIGH + axis] = space.low[axis], space.high[axis]
+    numbers[[k.TAU, k.SLOW]] = model.settle * 1e6, model.drift * 1e6
+    numbers[k.TURN] = space.period
     numbers[k.FILTER] = float(mechanism.filter)
     numbers[k.LAG] = mechanism.delay * 1e6
     numbers[k.SPACING] = spacing_of(plan, space)
@@ -446,26 +449,27 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
     return gaze_model.with_prior(numbers, mechanism.prior())
 
 
-def _tests_for(plan: Plan, before: IntArray | None = None, now: int = 0) -> IntArray:
+def _tests_for(plan: StreamPlan, before: IntArray | None = None, now: int = 0) -> IntArray:
     if plan.tests is None:
         return np.zeros(1, np.int64)
     if before is None:
-        return books_for(plan.tests, plan.period_us)
+        return budget_for(plan.tests, plan.period_us)
     return with_rule(before, now, plan.tests, plan.period_us)
 
 
-def _past_for(mechanism: StreamMechanism, plan: Plan, before: FloatArray | None = None) -> FloatArray:
-    """Return Space for the ticks that the smoother looks back on, with those that are known already."""
-    from gazeveil.samples import stream_kernels as gaze  # noqa: PLC0415
+def _past_for(mechanism: StreamMechanism, plan: StreamPlan, before: FloatArray | None = None) -> FloatArray:
+    """Return room for the ticks that the smoother looks back on, with those that are known already."""
+    from gazeveil.samples import stream_kernels as k  # noqa: PLC0415
 
     rows = math.ceil(mechanism.delay * 1e6 / plan.period_us) + 2 if mechanism.delay else 1
-    past = np.full((rows, gaze.TICK_WIDTH), -1.0)
+    past = np.full((rows, k.TICK_WIDTH), -1.0)
     if before is not None:
         kept = min(rows, len(before))
         past[rows - kept :] = before[len(before) - kept :]
     return past
 
 
-def _between(value: Any, low: float, high: float, name: str) -> None:
+def check_seconds(value: Any, low: float, high: float, name: str) -> None:
+    """Refuse a parameter in seconds that is out of its range."""
     if isinstance(value, str) or not low <= exact(value, name) <= high:
         raise OptionError(f"{name} must be between {low:g} and {high:g} seconds, not {value!r}")

@@ -76,7 +76,7 @@ class Stream:
         from gazeveil.samples.stream_kernels import WORD  # noqa: PLC0415  (numba loads on use)
 
         veil = self.mechanism.start(noise)
-        state = (veil._clock, veil._books, veil._tests, veil._belief, veil._past)
+        state = (veil._clock, veil._budget, veil._tests, veil._belief, veil._past)
         fresh = [part.copy() for part in state]
         rows = np.zeros((trials, data.width))
         last = 2 * len(data.seen)

@@ -1,23 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Private streams, compiled: time, exact noise, the window ledger, directions on a sphere, and the filter.
+"""Private streams, compiled: the filter, directions on a sphere, the window budget, time and exact noise.
 
-Arrays: ``model`` holds the public constants; ``belief`` five numbers an axis: the wandering part u, the slow offset m,
-and their covariance uu, um, mm; ``past`` the latest points, for the smoother. All of it is computed from released
-points and public numbers: post-processing, free of charge.
+A kernel never changes state before its noise is drawn and decided. So it can stop with a code, get more random words
+or a settled sample, and be called again with the same gaze; nothing is counted or spent twice.
 
-Yaw and pitch are a map of the sphere, and like every map it is wrong somewhere: near a pole a small angle is a large
-step in yaw. Unit vectors are never farther apart than their angle in radians, wherever they point. Proof:
-docs/proofs/gaze-stream.md.
+Releases come on the public clock, whether or not there is gaze. A sample without gaze is replaced by the estimate of
+gaze from what was released before it (`taken`). Raw gaze is never held: it would leak after its window.
 
-Layout: a header of four, then `MOST_RULES` rules of five, then a ring of spends of two. Spends are numbered from the
-first one ever; the ring holds the latest. Times never run back: callers see to that.
-
-A kernel never changes state before its noise is drawn and decided. So it can stop with a code, be helped with words
-or with a settled sample, and be called again with the same gaze; nothing is counted or spent twice.
-
-Releases come on the public clock, whether or not there is gaze. A sample without gaze stands for what was thought of
-gaze before it, which follows from what was released (`taken`). Raw gaze is never held: it would leak after its window.
+The filter's arrays: ``model`` holds the public constants; ``belief`` five numbers per axis: the wandering part u, the
+slow offset m, and their covariance uu, um, mm; ``past`` the latest points, for the smoother. All of it is computed from
+released points and public numbers: post-processing, free of charge.
 """
 
 from __future__ import annotations
@@ -34,7 +27,7 @@ from gazeveil.noise.parameters import NOISE_PER_DEGREE
 from gazeveil.noise.sampling_kernels import UNDECIDED, exponential, nearest, plane_point, radial
 
 VAR_U, VAR_M, CENTRE, LOW, HIGH = range(0, 10, 2)
-"""Where an axis' constants are in the model: add the axis, 0 or 1."""
+"""Places of an axis' constants in the model: add the axis, 0 or 1."""
 TAU, SLOW, TURN = 10, 11, 12
 """Time constants in microseconds, and the length after which the first axis repeats; 0 if it does not."""
 MODEL_WIDTH = 13
@@ -59,7 +52,7 @@ def forget(belief: FloatArray, model: FloatArray) -> None:
 
 
 @kernel(error_model="numpy", inline="always")
-def wrapped(difference: float, turn: float) -> float:
+def wrapped_difference(difference: float, turn: float) -> float:
     """Return a difference on a circle, between minus and plus half a turn; any difference if there is no circle."""
     if turn > 0.0:
         return float(difference - turn * np.rint(difference / turn))
@@ -70,13 +63,13 @@ def wrapped(difference: float, turn: float) -> float:
 def inside(value: float, model: FloatArray, axis: int) -> float:
     """Clamp a coordinate to the space, or wrap it."""
     if axis == 0 and model[TURN] > 0.0:
-        value = wrapped(value, model[TURN])
+        value = wrapped_difference(value, model[TURN])
     return float(min(max(value, model[LOW + axis]), model[HIGH + axis]))
 
 
 @kernel(error_model="numpy", inline="always")
 def predicted(belief: FloatArray, model: FloatArray, elapsed: float) -> tuple[float, float]:
-    """Return where gaze is thought to be, this many microseconds after the latest tick."""
+    """Return the estimate of gaze, this many microseconds after the latest tick."""
     fast, slow = math.exp(-elapsed / model[TAU]), math.exp(-elapsed / model[SLOW])
     x = model[CENTRE] + (fast * belief[U] + slow * belief[M])
     y = model[CENTRE + 1] + (fast * belief[AXIS + U] + slow * belief[AXIS + M])
@@ -104,7 +97,7 @@ def learn(belief: FloatArray, model: FloatArray, x: float, y: float, variance: f
         seen = x if axis == 0 else y
         surprise = seen - (model[CENTRE + axis] + belief[at + U] + belief[at + M])
         if axis == 0:
-            surprise = wrapped(surprise, model[TURN])
+            surprise = wrapped_difference(surprise, model[TURN])
         with_u, with_m = belief[at + UU] + belief[at + UM], belief[at + UM] + belief[at + MM]
         total = with_u + with_m + variance
         gain_u, gain_m = with_u / total, with_m / total
@@ -154,7 +147,7 @@ def _smooth(here: FloatArray, after: FloatArray, model: FloatArray) -> None:
 
 @kernel(error_model="numpy")
 def looking_back(past: FloatArray, model: FloatArray, then: float) -> tuple[float, float]:
-    """Return where gaze is thought to have been at an earlier time, from the ticks before and after it."""
+    """Return the estimate of gaze at an earlier time, from the ticks before and after it."""
     ticks = past.shape[0]
     row = ticks - 1
     while row >= 0 and past[row, 0] >= 0.0 and past[row, 0] > then:
@@ -180,7 +173,9 @@ def looking_back(past: FloatArray, model: FloatArray, then: float) -> tuple[floa
     return x, y
 
 
-# --- Directions as points of the unit sphere: what noise is added to where gaze is in degrees.
+# --- Directions as points of the unit sphere: where gaze is in degrees, noise is added to them. Near a pole a small
+# angle is a large step in yaw; unit vectors are never farther apart than their angle in radians, wherever they point.
+# Proof: docs/proofs/gaze-stream.md.
 
 
 _DEGREE = math.pi / 180.0
@@ -229,7 +224,9 @@ def _half_turn(angle: float) -> float:
     return angle + 360.0 if angle <= -180.0 else angle
 
 
-# --- The window ledger as one array of integers, so that a live step and a compiled loop keep the same books.
+# --- The window budget as one array of integers, for live steps and compiled loops alike: a header of four, then
+# `MOST_RULES` rules of five, then a ring of spends of two. Spends are numbered from the first one ever; the ring holds
+# the latest. Callers see to it that times never run back.
 
 
 RULES, NEXT, OLDEST, SLOTS = range(4)
@@ -246,51 +243,51 @@ FOREVER = np.iinfo(np.int64).max
 
 
 @kernel(error_model="numpy")
-def left(books: IntArray, now: int) -> int:
+def left(budget: IntArray, now: int) -> int:
     """Return what may still be spent at this time under every rule in force; it can be negative."""
     least = FOREVER
-    slots = books[SLOTS]
+    slots = budget[SLOTS]
     rule = 0
-    while rule < books[RULES]:
+    while rule < budget[RULES]:
         at = RULES_AT + rule * RULE_WIDTH
-        if now > books[at + UNTIL]:
-            last = RULES_AT + (books[RULES] - 1) * RULE_WIDTH
+        if now > budget[at + UNTIL]:
+            last = RULES_AT + (budget[RULES] - 1) * RULE_WIDTH
             for field in range(RULE_WIDTH):
-                books[at + field] = books[last + field]
-            books[RULES] -= 1
+                budget[at + field] = budget[last + field]
+            budget[RULES] -= 1
             continue
-        start = now - books[at + WINDOW]
-        first = books[at + FIRST]
-        while first < books[NEXT] and books[RING_AT + 2 * (first % slots)] < start:
-            books[at + RULE_SPENT] -= books[RING_AT + 2 * (first % slots) + 1]
+        start = now - budget[at + WINDOW]
+        first = budget[at + FIRST]
+        while first < budget[NEXT] and budget[RING_AT + 2 * (first % slots)] < start:
+            budget[at + RULE_SPENT] -= budget[RING_AT + 2 * (first % slots) + 1]
             first += 1
-        books[at + FIRST] = first
-        unspent = books[at + CAP] - books[at + RULE_SPENT]
+        budget[at + FIRST] = first
+        unspent = budget[at + CAP] - budget[at + RULE_SPENT]
         least = min(least, unspent)
         rule += 1
     return least
 
 
 @kernel(error_model="numpy")
-def spend(books: IntArray, now: int, amount: int) -> bool:
-    """Enter a spend if every rule has room for it and the ring too; otherwise change nothing and say so."""
-    if amount <= 0 or left(books, now) < amount:
+def spend(budget: IntArray, now: int, amount: int) -> bool:
+    """Enter a spend if every rule and the ring have room for it; otherwise change nothing and return False."""
+    if amount <= 0 or left(budget, now) < amount:
         return False
-    slots = books[SLOTS]
-    while books[OLDEST] < books[NEXT] and books[RING_AT + 2 * (books[OLDEST] % slots)] < now - KEPT_US:
-        books[OLDEST] += 1
-    if books[NEXT] - books[OLDEST] >= slots:
+    slots = budget[SLOTS]
+    while budget[OLDEST] < budget[NEXT] and budget[RING_AT + 2 * (budget[OLDEST] % slots)] < now - KEPT_US:
+        budget[OLDEST] += 1
+    if budget[NEXT] - budget[OLDEST] >= slots:
         return False
-    slot = RING_AT + 2 * (books[NEXT] % slots)
-    books[slot] = now
-    books[slot + 1] = amount
-    books[NEXT] += 1
-    for rule in range(books[RULES]):
-        books[RULES_AT + rule * RULE_WIDTH + RULE_SPENT] += amount
+    slot = RING_AT + 2 * (budget[NEXT] % slots)
+    budget[slot] = now
+    budget[slot + 1] = amount
+    budget[NEXT] += 1
+    for rule in range(budget[RULES]):
+        budget[RULES_AT + rule * RULE_WIDTH + RULE_SPENT] += amount
     return True
 
 
-# --- What all private streams share in compiled form: time, exact noise, and the output between two releases.
+# --- What all private streams share: time, exact noise, and the output between two releases.
 
 
 DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
@@ -304,7 +301,7 @@ POINT_IS_SET, POINT_X, POINT_Y, TEST_IS_SET, TEST_VALUE = range(10, 15)
 ASKED_WORD, ASKED_LOSS, ASKED_TIMES = range(17, 20)
 """Which noise is to be settled: at which word, for what loss, and at how many times the scale."""
 SPENT, SPENT_AT, SPENT_WALL = range(20, 23)
-"""The latest spend: when, by the ledger's time (`paced`), the stream's and the machine's."""
+"""The latest spend: when, on the clock of the budget (`paced`), of the stream and of the machine."""
 POINT_Z = 23
 """The third coordinate of settled noise, where there is one."""
 OWN = 24
@@ -334,7 +331,7 @@ TEST_UNIT = float((1 << 30) + (1 << 20))
 _INTS, _FLOATS = types.int64[::1], types.float64[::1]
 _STATE = (_INTS, _INTS, _INTS, _FLOATS, types.float64[:, ::1], _FLOATS, types.uint64[::1])
 STEP = types.Tuple((types.int64, types.float64, types.float64))(*_STATE, types.float64, types.float64, types.float64)
-"""Clock, releases' ledger, tests' ledger, belief, past, plan, words; then time and gaze. Gives a code and a point."""
+"""Clock, budgets of releases and of tests, belief, past, plan, words; then time and gaze. Gives a code and a point."""
 _GIVEN = types.Array(types.float64, 1, "C", readonly=True)
 RUN = types.UniTuple(types.int64, 2)(*_STATE, _GIVEN, _GIVEN, _GIVEN, _FLOATS, _FLOATS, types.int64)
 """The same with arrays, arrays for the output and where to start. Gives a code and which sample it is about."""
@@ -358,9 +355,9 @@ def is_time(t: float) -> bool:
 
 @kernel(error_model="numpy", inline="always")
 def paced(clock: IntArray, now: int) -> int:
-    """Return the ledger's time: since the latest spend it passed no faster than the stream's clock or the machine's.
+    """Return the budget's time: since the latest spend it passed no faster than the stream's clock or the machine's.
 
-    So what lies within a window on either clock lies within one by the ledger. In a file there is but the one clock.
+    So what lies within a window on either clock lies within one of the budget. A file has one clock only.
     """
     if clock[SPENT_AT] == NEVER:
         return now
@@ -372,7 +369,7 @@ def paced(clock: IntArray, now: int) -> int:
 
 @kernel(error_model="numpy", inline="always")
 def spent(clock: IntArray, now: int, at: int) -> None:
-    """Take note of a spend at a time of the stream that the ledger entered at its own."""
+    """Record a spend: its time on the stream's clock, and on the budget's."""
     clock[SPENT], clock[SPENT_AT], clock[SPENT_WALL] = at, now, clock[WALL]
 
 
@@ -464,7 +461,7 @@ def used(clock: IntArray, words: WordArray, count: int) -> None:
 
 @kernel(error_model="numpy", inline="always")
 def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
-    """Take note of a sample: its time, and what was wrong with it."""
+    """Record a sample: its time, and what was wrong with it."""
     if clock[NOW] == NEVER:
         clock[ORIGIN] = now
     elif np.rint(t * 1e6) < now:
@@ -511,7 +508,7 @@ def released(
 
 @kernel(error_model="numpy", inline="always")
 def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
-    """Return where gaze is thought to be now: a function of what was released."""
+    """Return the estimate of gaze now: a function of what was released."""
     if plan[FILTER] > 0.0:
         x, y = predicted(belief, plan, float(now - clock[TICK]) if clock[TICKS] > 0 else 0.0)
         across, down = trailing(plan, float(now - clock[ORIGIN]))
@@ -523,7 +520,7 @@ def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) ->
 
 @kernel(error_model="numpy", inline="always")
 def taken(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int, x: float, y: float) -> tuple[float, float]:
-    """Return the gaze that a sample stands for: its own; where it has none, the estimate from what was released."""
+    """Return a sample's gaze; where it has none, the estimate from what was released."""
     if np.isfinite(x) and np.isfinite(y):
         return x, y
     thought_x, thought_y = estimate(clock, belief, plan, now)
@@ -543,13 +540,15 @@ def shown(clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArra
 
 
 def running(step: Any) -> Any:
-    """Return the way of many samples through a mechanism's kernel ``step``, compiled."""
+    """Return a compiled loop of a mechanism's kernel ``step`` over many samples."""
 
     @kernel(RUN, around=step, error_model="numpy")
-    def run(clock, books, tests, belief, past, plan, words, t, x, y, out_x, out_y, start):  # type: ignore[no-untyped-def]
+    def run(  # type: ignore[no-untyped-def]
+        clock, budget, tests, belief, past, plan, words, t, x, y, out_x, out_y, start
+    ):
         """Take samples one after the other until one needs help; return why, and which."""
         for i in range(start, len(t)):
-            code, out_x[i], out_y[i] = step(clock, books, tests, belief, past, plan, words, t[i], x[i], y[i])
+            code, out_x[i], out_y[i] = step(clock, budget, tests, belief, past, plan, words, t[i], x[i], y[i])
             if code != DONE:
                 return code, i
         return DONE, len(t)

@@ -3,16 +3,12 @@
 """What a new mechanism is built of: checks of its parameters and samples, device time, and ready-made veils.
 
 `CompiledVeil` and `NoisyVeil` send samples through compiled kernels: one for a live sample, the same in a loop for
-arrays.
-`pointwise` makes a veil of a plain function that moves a point: slow beside compiled veils, and safe.
+arrays. `gazeveil.samples.point_kernels` defines the three arrays that hold their state. A veil with noise draws it in
+blocks of `BLOCK` samples, live as on file, so both use the random words of the source in the same way.
 
-Compiled veils do the same in `_receive_kernels.keep_time`. The numbers are the first three of a veil's integers.
-
-`gazeveil.samples.point_kernels` says what is where in the three arrays that hold a veil's state. A veil with noise
-draws it in blocks of `BLOCK` samples, live as on file, so both use the words of the source alike.
-
-Broken clocks, gaze that is lost or absurd, state and threads are dealt with as in every other veil: where gaze is
-missing, the function gets the last that was seen.
+`pointwise` makes a veil of a plain function that moves a point: slower than compiled veils, and as safe. Broken clocks,
+missing or absurd gaze, state and threads are handled as in every other veil: where gaze is missing, the function gets
+the last gaze that was seen.
 """
 
 from __future__ import annotations
@@ -28,7 +24,16 @@ import numpy as np
 from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.errors import InputError, OptionError, StateError, VeilShut
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import LATEST, Arrays, ColumnsVeil, Faults, SampleMechanism, Veil, fails_closed, fit
+from gazeveil.samples.mechanism import (
+    LATEST,
+    Arrays,
+    ColumnsVeil,
+    Faults,
+    SampleMechanism,
+    Veil,
+    fails_closed,
+    fit_arrays,
+)
 from gazeveil.samples.space import Space
 
 
@@ -85,7 +90,8 @@ def as_samples(*columns: Any) -> list[FloatArray]:
     return arrays
 
 
-# --- Device time in whole microseconds, never running back: for veils that keep time in Python.
+# --- Device time in whole microseconds, never running back: for veils that keep time in Python, as compiled ones do in
+# `point_kernels.keep_time`. The three numbers come first among a veil's integers.
 
 
 PREVIOUS, SEEN, RAN_BACK = range(3)
@@ -120,7 +126,7 @@ def sample_time(numbers: IntArray, t: float) -> int:
 
 
 def sample_times(numbers: IntArray, t: FloatArray) -> IntArray:
-    """Return the times of many samples, as `moment` would one by one.
+    """Return the times of many samples, as `sample_time` would one by one.
 
     Raises:
         ValueError: If one is no time.
@@ -138,19 +144,19 @@ def sample_times(numbers: IntArray, t: FloatArray) -> IntArray:
     return kept
 
 
-# --- Veils whose samples go through compiled code: one kernel for a live sample, the same in a loop for arrays.
+# --- Veils whose samples go through compiled code.
 
 
 REACH = 8.0
-"""Gaze farther than this many sizes of the space from its centre is not believed."""
+"""Gaze farther than this many sizes of the space from its centre counts as missing."""
 
 BLOCK = 256
-"""Samples that noise is drawn ahead for: rarer than one step in a hundred, and at most a few kilobytes."""
+"""How many samples noise is drawn ahead for: fewer than one step in a hundred draws, and it takes a few kilobytes."""
 
 CHUNK = 8192
-"""Samples of an array that noise is drawn for at once."""
+"""How many samples of an array get their noise at once."""
 
-_NOTHING = np.empty(0)
+_NO_COLUMN = np.empty(0)
 
 
 class Kernels(NamedTuple):
@@ -190,7 +196,7 @@ class CompiledVeil(ColumnsVeil):
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if not self._door.acquire(False):  # as `fails_closed` does, without its call
-            raise self._crowded()
+            raise self._busy_error()
         try:
             if self._axes != 2:
                 raise self._wrong_axes(2)
@@ -211,7 +217,7 @@ class CompiledVeil(ColumnsVeil):
 
     @property
     def faults(self) -> Faults:
-        """What was odd about the stream so far."""
+        """What was wrong with the samples so far."""
         from gazeveil.samples import point_kernels as places  # noqa: PLC0415
 
         return Faults(*self._clock[places.RAN_BACK : places.CLOCK].tolist())
@@ -221,7 +227,7 @@ class CompiledVeil(ColumnsVeil):
             raise self._wrong_axes(len(columns) - 1)
         t, *gaze = as_samples(*columns)
         out = [np.empty(len(t)) for _ in gaze]
-        unused = [_NOTHING] * (3 - len(gaze))
+        unused = [_NO_COLUMN] * (3 - len(gaze))
         self._compiled(t, *gaze, *unused, *out, *unused)
         return out
 
@@ -229,20 +235,20 @@ class CompiledVeil(ColumnsVeil):
         self._run(self._fixed, self._clock, self._memory, *columns)
 
     def _state(self) -> Arrays:
-        self._memory[:3] = 0.0  # the last point that went out: nobody needs it
+        self._memory[:3] = 0.0  # the latest veiled point is not part of the state
         return {"clock": self._clock, "memory": self._memory}
 
     def _restore(self, arrays: Arrays) -> None:
         from gazeveil.samples import point_kernels as places  # noqa: PLC0415
 
-        fit(arrays, self._state())
+        fit_arrays(arrays, self._state())
         counts = self._clock[places.SEEN : places.CLOCK]
         if not (np.all(counts >= 0) and np.all(np.isfinite(self._memory)) and self._is_sane()):
             self.close("its state did not fit")
             raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
 
     def _is_sane(self) -> bool:
-        """Say whether the veil's own places hold what they can hold, positions above all."""
+        """Return whether the veil's own places hold values that a stream can have, positions above all."""
         return True
 
     def _forget(self) -> None:
@@ -273,9 +279,9 @@ class NoisyVeil(CompiledVeil):
         integers: int = 0,
         floats: int = 0,
     ) -> None:
-        """Make a veil that has ``draw`` fill an array with noise, of which every sample takes ``per_sample`` numbers.
+        """Make a veil for which ``draw`` fills an array with noise; every sample takes ``per_sample`` numbers of it.
 
-        Its first own integer is where its noise is; ``integers`` and ``floats`` are those it has besides.
+        Its first own integer is where the next noise lies; ``integers`` and ``floats`` count those it has besides.
         """
         from gazeveil.samples import point_kernels as places  # noqa: PLC0415  (numba loads on use)
 
@@ -289,7 +295,7 @@ class NoisyVeil(CompiledVeil):
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if not self._door.acquire(False):
-            raise self._crowded()
+            raise self._busy_error()
         try:
             if self._axes != 2:
                 raise self._wrong_axes(2)
@@ -368,8 +374,7 @@ def _header(space: Space) -> list[float]:
     return [space.axes, space.period, *lowest, *unused, *highest, *unused, space.low[1], space.high[1]]
 
 
-# --- The shortest way to a veil of one's own: a plain function that moves a point. Slow beside compiled veils, and
-# safe.
+# --- A veil of a plain function that moves a point: the quickest way to write one.
 
 
 Move = Callable[[float, float], tuple[float, float]]
@@ -388,7 +393,7 @@ def pointwise(mechanism: SampleMechanism, noise: NoiseSource, move: Move) -> Vei
         OptionError: If the space has three axes.
     """
     if mechanism.space.axes != 2:
-        raise OptionError("a plain function moves points of two axes", hint="a room of three needs a compiled veil")
+        raise OptionError("a plain function moves points of two axes", hint="a space of three needs a compiled veil")
     return CompiledVeil(mechanism, noise, Kernels(partial(_step, move), partial(_run, move)))
 
 

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a scene asks for as it goes on: frames or boxes and their times in, Kaleido's radii and window out.
+"""Follows a scene: from frames or boxes and their times to Kaleido's radii and window.
 
 A region counts as a circle around its centre whose radius is half of the box's diagonal (equation 6). Two regions are
-as far apart as their centres (equation 7). r_small, the median of the first, hides where in a region someone looks;
-r_large, the median of the second over all pairs, hides at which region.
+as far apart as their centres (equation 7). r_small, the median of the circles' radii, hides where in a region someone
+looks; r_large, the median of the distances of all pairs, hides at which region.
 
-The window w is set by scene lengths (kaleido2021 section 5.4.2). Gaze is spread over time, not over scenes: a second
-of rapid cuts is many scenes and still one second. So w is the median over moments, not over scenes: half of the time
-is spent in scenes that are no longer.
+The window w follows from the lengths of scenes (kaleido2021 section 5.4.2). It is the median over time, not over
+scenes: half of the time is spent in scenes that are no longer. A second of rapid cuts is many scenes and still one
+second of gaze.
 
-No input or output of its own: it opens nothing, waits for nothing and asks no clock. Whoever has the frames calls
-`see`, in a thread or process of its own where finding regions takes long, and carries the `Reading` to where it is
-needed. A reading holds from when it arrives; it says nothing about what was before.
+There is no input or output here: nothing is opened, nothing waits, no clock is read. The caller has the frames and
+calls `SceneContext.add_frame`, in a thread or process of its own where finding regions takes long, and passes the
+`SceneState` on. A state holds from when it arrives; it says nothing about the time before.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ def radii(regions: Regions, width: float, height: float) -> Radii:
     return Radii(small, float(np.median(np.hypot(x[one] - x[other], y[one] - y[other]))))
 
 
-# --- How long a window has to be: the length of the scene that a moment lies in.
+# --- The window.
 
 
 LONGEST_WINDOW_S = 10.0
-"""Longer windows are not asked for: a page that stands still for an hour would leave no budget to show anything."""
+"""The longest window: with one of an hour, a page that does not change would leave no budget."""
 
 
 def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LONGEST_WINDOW_S) -> float | None:
-    """Return the window in seconds that scenes of these lengths ask for; None if nothing is known yet.
+    """Return the window in seconds for scenes of these lengths; None if nothing is known yet.
 
     Args:
         lengths: Seconds of each scene; one that is not over counts as far as it has gone.
@@ -85,10 +85,10 @@ def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LON
         longest: What longer scenes are cut to.
     """
     known = np.array([length for length in lengths if length > 0])
-    return float(np.clip(middle_of(known, known), shortest, longest)) if len(known) else None
+    return float(np.clip(weighted_median(known, known), shortest, longest)) if len(known) else None
 
 
-def middle_of(values: FloatArray, weights: FloatArray) -> float:
+def weighted_median(values: FloatArray, weights: FloatArray) -> float:
     """Return the weighted median; between two values, the larger one."""
     order = np.argsort(values)
     heavy = np.cumsum(weights[order])
@@ -96,7 +96,7 @@ def middle_of(values: FloatArray, weights: FloatArray) -> float:
     return float(values[order[min(place, len(order) - 1)]])
 
 
-# --- A scene as it goes on: frames or boxes and their times in, what they mean for radius and window out.
+# --- The scene as it goes on.
 
 
 _SCENES = 64
@@ -107,15 +107,15 @@ _SAME_BOX = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SceneState:
-    """What a scene says.
+    """A scene at one moment.
 
     Attributes:
-        t: Seconds on the source's clock at which it was looked at.
+        t: Seconds on the source's clock.
         scene: Which scene, counted from 0.
         begins: Whether the scene begins here.
         regions: What can be looked at.
         radii: r_small and r_large in the unit of the context's width and height; None where undefined.
-        window_s: The window that scene lengths ask for; None until a second look.
+        window_s: The window for the lengths of scenes so far; None until a second frame.
     """
 
     t: float
@@ -148,36 +148,36 @@ class SceneContext:
         self.width, self.height = width, height
         self.finder = finder
         self.detector = detector or KeyframeDetector()
-        self.reading: SceneState | None = None
+        self.state: SceneState | None = None
         self._began: float | None = None
         self._count = 0
         self._lengths: deque[float] = deque(maxlen=_SCENES)
 
-    def see(self, t: float, frame: Pixels) -> SceneState | None:
-        """Look at a frame. Regions are sought in keyframes alone; between them the window may still grow.
+    def add_frame(self, t: float, frame: Pixels) -> SceneState | None:
+        """Take a frame. Regions are found in keyframes only; between them the window may still grow.
 
         Returns:
-            What holds now, or None if it is not time to look.
+            The state now, or None if it is not yet time for another frame.
 
         Raises:
-            InputError: If there is no finder, time runs backwards, or that is no frame. What a finder raises goes
-                through, and the new scene stays without regions.
+            InputError: If there is no finder, time runs backwards, or that is no frame. Errors of a finder are passed
+                on, and the new scene stays without regions.
         """
         if self.finder is None:
             raise InputError("there is nothing to find regions with", hint="make the context with a finder")
         if not self.detector.due(t):
             return None
-        if self.detector.see(t, frame) is None:
+        if self.detector.add_frame(t, frame) is None:
             return self._goes_on(t, None)
-        reading = self._new_scene(t, ())  # if the finder fails, the regions of the scene before must not go on
+        state = self._new_scene(t, ())  # if the finder fails, the regions of the scene before must not go on
         found = self.finder(frame)
-        return self._read(t, found, begins=True) if found else reading
+        return self._read(t, found, begins=True) if found else state
 
-    def take(self, t: float, regions: Regions) -> SceneState:
-        """Take regions as they are, from an engine that knows them. A scene is over when half of its boxes are gone."""
-        if self.reading is not None and t < self.reading.t:
-            raise InputError(f"boxes of {t!r} s come after some of {self.reading.t!r} s", hint="time must not run back")
-        if self.reading is None or _is_other(self.reading.regions, regions):
+    def add_regions(self, t: float, regions: Regions) -> SceneState:
+        """Take the regions of an engine that knows them. A scene is over when half of its boxes are gone."""
+        if self.state is not None and t < self.state.t:
+            raise InputError(f"boxes of {t!r} s come after some of {self.state.t!r} s", hint="time must not run back")
+        if self.state is None or _is_other_scene(self.state.regions, regions):
             return self._new_scene(t, regions)
         return self._goes_on(t, regions)
 
@@ -189,14 +189,14 @@ class SceneContext:
         return self._read(t, regions, begins=True)
 
     def _goes_on(self, t: float, regions: Regions | None) -> SceneState:
-        if self.reading is None:
+        if self.state is None:
             raise InputError("no scene has begun")
-        return self._read(t, self.reading.regions if regions is None else regions, begins=False)
+        return self._read(t, self.state.regions if regions is None else regions, begins=False)
 
     def _read(self, t: float, regions: Regions, *, begins: bool) -> SceneState:
-        known = self.reading is not None and regions is self.reading.regions and self.reading.radii
+        known = self.state is not None and regions is self.state.regions and self.state.radii
         so_far = 0.0 if self._began is None else t - self._began
-        self.reading = SceneState(
+        self.state = SceneState(
             t,
             self._count - 1,
             begins,
@@ -204,10 +204,10 @@ class SceneContext:
             known or radii(regions, self.width, self.height),
             window_of([*self._lengths, so_far], shortest=self.detector.pace.every_s),
         )
-        return self.reading
+        return self.state
 
 
-def _is_other(before: Regions, now: Regions) -> bool:
+def _is_other_scene(before: Regions, now: Regions) -> bool:
     """Whether fewer than half of the boxes of either list are in the other one."""
     if not before or not now:
         return bool(before) != bool(now)

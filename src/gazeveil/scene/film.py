@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A video that is known beforehand: its scenes, the window and radii for it, and a contact sheet of its keyframes."""
+"""A whole video: its scenes, the window and radii for it, and a contact sheet of its keyframes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, canvas, png
 from gazeveil.errors import InputError
-from gazeveil.scene.context import Radii, SceneContext, middle_of, window_of
+from gazeveil.scene.context import Radii, SceneContext, weighted_median, window_of
 from gazeveil.scene.frames import Pixels
 from gazeveil.scene.regions import Regions
 
 MOST_STILLS = 64
-"""Small pictures that are kept of a film. Of a long one every second, fourth, … scene has one: memory is bounded."""
+"""How many small pictures are kept of a film. In a long film every second, fourth, … scene has one."""
 _STILL = 320
 
 
@@ -30,7 +30,7 @@ class FilmScene:
         begins: Seconds at which it was seen first.
         ends: Seconds at which the next one was, or at which the film ends.
         regions: What can be looked at in the keyframe.
-        radii: What they ask for.
+        radii: The radii for them.
         still: A small picture of the keyframe, of some scenes.
     """
 
@@ -48,15 +48,15 @@ class FilmScene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Film:
-    """What a film asks for.
+    """A film's scenes, and the window and radii for it.
 
     Attributes:
         width: Pixels across of its frames.
         height: Pixels down.
-        looks: How many frames were looked at.
+        looks: How many frames were analysed.
         scenes: In the order of time.
-        window_s: The window that the lengths of scenes ask for; None for a single look.
-        radii: The radii that hold at half of all moments: medians over scenes, each as heavy as it is long.
+        window_s: The window for the lengths of scenes; None for a single frame.
+        radii: The radii over time: medians over scenes, weighted by their length.
     """
 
     width: int
@@ -95,7 +95,7 @@ def survey(
     seconds: float | None = None,
     tell: Tell = silent,
 ) -> Film:
-    """Look at all frames of a film.
+    """Analyse all frames of a film.
 
     Args:
         frames: Times and frames, in order.
@@ -110,23 +110,23 @@ def survey(
     stills = _Stills()
     looks, last, shape = 0, 0.0, (0, 0)
     for t, frame in frames:
-        reading = context.see(t, frame)
-        if reading is None:
+        state = context.add_frame(t, frame)
+        if state is None:
             continue
         looks, last = looks + 1, t
         tell(t, seconds)
-        if reading.begins:
+        if state.begins:
             shape = shape if scenes else (frame.shape[1], frame.shape[0])
             if scenes:
                 scenes[-1] = replace(scenes[-1], ends=t)
-            scenes.append(FilmScene(t, t, reading.regions, reading.radii))
+            scenes.append(FilmScene(t, t, state.regions, state.radii))
             stills.offer(frame)
     if not scenes:
         raise InputError("there are no frames to look at")
     scenes[-1] = replace(scenes[-1], ends=max(last, seconds or 0.0))
     lengths = [scene.seconds for scene in scenes]
     window = window_of(lengths, shortest=context.detector.pace.every_s)
-    return Film(*shape, looks, stills.given_to(scenes), window, _typical(scenes))
+    return Film(*shape, looks, stills.attached_to(scenes), window, _typical(scenes))
 
 
 def _typical(scenes: list[FilmScene]) -> Radii:
@@ -134,7 +134,7 @@ def _typical(scenes: list[FilmScene]) -> Radii:
     for name in ("small", "large"):
         known = [(getattr(scene.radii, name), max(scene.seconds, 1e-9)) for scene in scenes]
         known = [(radius, weight) for radius, weight in known if radius is not None]
-        found[name] = middle_of(*np.array(known).T) if known else None
+        found[name] = weighted_median(*np.array(known).T) if known else None
     return Radii(**found)
 
 
@@ -155,11 +155,11 @@ class _Stills:
             self._step *= 2
             self._kept = {number: still for number, still in self._kept.items() if number % self._step == 0}
 
-    def given_to(self, scenes: list[FilmScene]) -> tuple[FilmScene, ...]:
+    def attached_to(self, scenes: list[FilmScene]) -> tuple[FilmScene, ...]:
         return tuple(replace(scene, still=self._kept.get(number)) for number, scene in enumerate(scenes))
 
 
-# --- A contact sheet of a film: its keyframes with regions and radii drawn in.
+# --- The contact sheet: keyframes with regions and radii drawn in.
 
 
 _COLUMNS = 4

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of a scene as arrays: from a video file, a picture, a camera or a part of the screen, and how often to look.
+"""Frames of a scene as arrays: from a video file, a picture, a camera or a part of the screen.
 
-Pictures that come from an app are not trusted: their size is read before they are decoded.
-
-Each source is an iterator of times and frames. It decodes no more frames than are looked at, and holds one.
+Each source is an iterator of times and frames. It decodes only the frames that are analysed, and holds one at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from gazeveil.gaze.video import announced_by, check_size, dimensions, opencv, re
 Pixels = NDArray[np.uint8]
 
 _IN_A_CELL = 3
-"""Rows and columns of a cell that are looked at: nine of its pixels say what colour it has, whatever its size."""
+"""Rows and columns of a cell that are read: nine of its pixels give its colour, whatever its size."""
 
 
 def checked_frame(frame: Any) -> Pixels:
@@ -47,7 +45,7 @@ def checked_frame(frame: Any) -> Pixels:
 def cells(frame: Pixels, rows: int, columns: int) -> Float32Array:
     """Return the mean colour of each cell of a raster over a frame: rows by columns by 3, from 0 to 255.
 
-    Of large cells only `_IN_A_CELL` rows and columns are looked at, evenly spread.
+    Of large cells only `_IN_A_CELL` rows and columns are read, evenly spread.
     """
     height, width = frame.shape[:2]
     down, across = _places(height, rows), _places(width, columns)
@@ -62,7 +60,7 @@ def _places(size: int, count: int) -> NDArray[np.int64]:
     return ((np.arange(count * each) + 0.5) * size / (count * each)).astype(np.int64).reshape(count, each)
 
 
-# --- How often to look: at the first frame, and then at the first one of every interval after it.
+# --- Which frames are analysed: the first, and then the first of every interval after it.
 
 
 LOOK_EVERY_S = 0.5
@@ -73,7 +71,7 @@ _ROUNDING = 1e-6
 
 
 class Pace:
-    """Which frames are looked at. Looks that were missed are not made up for."""
+    """Decides which frames are analysed. Intervals that were missed are not made up for."""
 
     def __init__(self, every_s: float = LOOK_EVERY_S) -> None:
         if not (math.isfinite(every_s) and every_s > 0):
@@ -83,11 +81,11 @@ class Pace:
         self._last = self._next = -math.inf
 
     def due(self, t: float) -> bool:
-        """Whether it is time to look. A time before the last look is, so that whoever looks can say what is wrong."""
+        """Whether a frame of this time is due. A time before the last one is, so that the caller can refuse it."""
         return t >= self._next or t < self._last
 
     def looked(self, t: float) -> None:
-        """Say that a frame of this time is being looked at."""
+        """Record that a frame of this time is analysed."""
         self._last = t
         if self._first is None:
             self._first = t
@@ -95,7 +93,8 @@ class Pace:
         self._next = self._first + intervals * self.every_s - _ROUNDING
 
 
-# --- Pictures as bytes: PNG and JPEG in, PNG out. What comes from an app is not trusted: its size is read first.
+# --- Pictures as bytes: PNG and JPEG in, PNG out. Pictures from an app are not trusted: their size is read before they
+# are decoded.
 
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -172,7 +171,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
     raise InputError("the JPEG picture does not say how large it is", hint="send a whole file")
 
 
-# --- Where frames come from: a video file, a picture, a camera, a part of the screen.
+# --- Sources of frames.
 
 
 PICTURES = {".png", ".jpg", ".jpeg"}
@@ -187,7 +186,7 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ScreenPart:
     """A part of the screen in pixels, or all of it if nothing is stated."""
 
     left: int = 0
@@ -196,7 +195,7 @@ class Screen:
     height: int | None = None
 
 
-Source = Path | str | Camera | Screen
+Source = Path | str | Camera | ScreenPart
 
 
 def frames_of(
@@ -224,13 +223,13 @@ def frames_of(
     pace = Pace(every_s)
     if isinstance(source, Camera):
         return _camera(source, pace, clock)
-    if isinstance(source, Screen):
+    if isinstance(source, ScreenPart):
         return _screen(source, pace, clock, sleep)
     path = Path(source)
     return _picture(path) if path.suffix.lower() in PICTURES else _video(path, pace)
 
 
-def first_of(frames: Frames) -> tuple[Frames, tuple[int, ...]]:
+def with_first_shape(frames: Frames) -> tuple[Frames, tuple[int, ...]]:
     """Return the same frames again, and the shape of the first: a source that cannot be opened fails here."""
     first = next(frames)
     return chain([first], frames), first[1].shape
@@ -281,7 +280,7 @@ def _camera(camera: Camera, pace: Pace, clock: Callable[[], float]) -> Frames:
         capture.release()
 
 
-def _screen(screen: Screen, pace: Pace, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
+def _screen(screen: ScreenPart, pace: Pace, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
     with needing("mss", "scene", "reading the screen"):
         import mss  # noqa: PLC0415
     try:
@@ -296,7 +295,7 @@ def _screen(screen: Screen, pace: Pace, clock: Callable[[], float], sleep: Calla
         raise InputError(f"the screen cannot be read: {error}", hint="is there a display, and is it allowed?") from None
 
 
-def _area(screen: Screen, all_of_it: dict[str, int]) -> dict[str, int]:
+def _area(screen: ScreenPart, all_of_it: dict[str, int]) -> dict[str, int]:
     left, top = all_of_it["left"] + screen.left, all_of_it["top"] + screen.top
     width = all_of_it["width"] - screen.left if screen.width is None else screen.width
     height = all_of_it["height"] - screen.top if screen.height is None else screen.height

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""When a scene begins: the binarised difference to the last keyframe, looked at every 500 ms (kaleido2021 section 6).
+"""Keyframes, where scenes begin: the binarised difference to the last one, every 500 ms (kaleido2021 section 6).
 
 Kaleido compares the binarised difference with a "pre-calibrated threshold" and does not say which. Our rule has three
 parts (docs/decisions/0146-scene.md has the reasons and what was measured):
 
 1. *What counts as different.* A cell of a coarse raster differs if its colour moved by more than ``visible`` steps of
    255, and by more than five times what noise moves it.
-2. *Nothing is a scene change that noise could be.* More cells must differ than noise alone makes differ in one of a
-   million looks, and more than ``least_share`` of the frame.
+2. *Noise is no scene change.* More cells must differ than noise alone makes differ in one of a million frames, and
+   more than ``least_share`` of the frame.
 3. *How much is a change.* Two unrelated frames do not differ everywhere: both have the white of a page. So what differs
    is set against what would differ by chance, if the cells of both frames were shuffled. A scene is over when the frame
    is nearer to that than to the keyframe: agreement beyond chance below one half.
@@ -38,11 +38,11 @@ _NOISE_FACTOR = 5.0
 _NOISE_TAIL = 7.5e-4
 """How often normal noise goes beyond those."""
 _FALSE_ALARMS = 1e-6
-"""Of looks at an unchanged scene, how many may find a keyframe."""
+"""The share of frames of an unchanged scene that may count as keyframes."""
 _RECENT = 8
-"""Pairs of looks of which the quietest says what noise is: motion comes and goes, noise stays."""
+"""Pairs of frames, the quietest of which measures noise: motion comes and goes, noise stays."""
 _MOST_VISIBLE = 96.0
-"""Never is more change demanded of a cell than this, however restless the scene is."""
+"""The most change that a cell needs to count as different, however much the scene moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ class Keyframe:
 
 
 class KeyframeDetector:
-    """Sees frames and says which of them begin a scene. It holds two small rasters, never a frame."""
+    """Finds the frames that begin a scene. It holds two small rasters, never a frame."""
 
     def __init__(self, rule: KeyframeRule | None = None, *, every_s: float = LOOK_EVERY_S) -> None:
         self.rule = rule or KeyframeRule()
         self.pace = Pace(every_s)
         self.change: Change | None = None
-        """What the last look saw, whether a scene began or not."""
+        """The change at the latest analysed frame, whether a scene began or not."""
         self._last = -math.inf
         self._count = 0
         self._size = (0, 0)
@@ -131,7 +131,7 @@ class KeyframeDetector:
         """Whether a frame of this time would be looked at. Others need not be decoded."""
         return self.pace.due(t)
 
-    def see(self, t: float, frame: Pixels) -> Keyframe | None:
+    def add_frame(self, t: float, frame: Pixels) -> Keyframe | None:
         """Return the keyframe that this frame is, or None if the scene goes on or it is not time to look.
 
         Args:

@@ -1,13 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regions of interest: upright boxes in shares of a frame, and the interface of what finds them.
+"""Regions of interest: upright boxes in shares of a frame, and the interface and table of what finds them.
 
-A new finder is one file in `gazeveil.scene.finders`::
-
-    @FINDERS.register("faces")
-    def faces(model: Path | None = None) -> Finder: ...
-
-It is made once, which may load a model and take seconds, and called with each keyframe.
+To add a finder, write a function ``(model: Path | None) -> Finder`` and enter it in `FINDERS`. It is called once, which
+may load a model and take seconds; the finder is called with each keyframe.
 """
 
 from __future__ import annotations
@@ -23,11 +19,11 @@ from numpy.typing import NDArray
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError
 from gazeveil.gaze.video import opencv
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 from gazeveil.scene.frames import Pixels
 
 MOST_REGIONS = 1000
-"""More regions than this are refused: nobody looks at this many, and their pairs would take long."""
+"""More regions than this are refused: a participant looks at fewer, and all their pairs would take long."""
 
 
 class Box(NamedTuple):
@@ -43,13 +39,13 @@ Regions = tuple[Box, ...]
 
 
 def regions_from(boxes: Any) -> Regions:
-    """Return boxes that came from outside, checked: what an app or a game engine sends.
+    """Check boxes that an app or a game engine sends, and return them.
 
     Args:
         boxes: A list of ``[x0, y0, x1, y1]`` in shares of the frame.
 
     Raises:
-        InputError: If there are too many, or one is no box within the frame. Nothing is cut or mended.
+        InputError: If there are too many, or one is no box within the frame. Nothing is clipped or repaired.
     """
     if not isinstance(boxes, Sequence) or isinstance(boxes, str | bytes):
         raise InputError("boxes are a list", hint="for example [[0.1, 0.2, 0.4, 0.5]]")
@@ -116,7 +112,7 @@ def diagonal(width: float, height: float) -> float:
     return math.hypot(width, height)
 
 
-# --- From a mask of pixels to boxes around what hangs together.
+# --- From a mask of pixels to boxes around its connected patches.
 
 
 _EVEN = 1.05
@@ -146,16 +142,23 @@ def densest(values: FloatArray, share: float) -> BoolArray:
     return np.asarray(values >= order[needed])
 
 
-# --- What finds regions of interest: one small interface, found by name.
+# --- What finds regions of interest.
 
 
 class Finder(Protocol):
-    """Finds what can be looked at in a frame. It sees no gaze."""
+    """Finds what can be looked at in a frame. It gets no gaze."""
 
     def __call__(self, frame: Pixels) -> Regions:
-        """Return the regions of a frame, of any size from 1 x 1 pixel; none is an answer, too."""
+        """Return the regions of a frame, of any size from 1 x 1 pixel; there may be none."""
         ...
 
 
-FINDERS: Registry[Callable[[Path | None], Finder]] = Registry("finder of regions", "gazeveil.scene.finders")
+FINDERS: Names[Callable[[Path | None], Finder]] = Names(
+    "finder of regions",
+    {
+        "image": "gazeveil.scene.picture_finders:image_finder",
+        "onnx": "gazeveil.scene.onnx_finder:onnx_finder",
+        "saliency": "gazeveil.scene.picture_finders:saliency_finder",
+    },
+)
 """By name, what makes a finder: ``FINDERS["onnx"](path)``. Those that need no file of weights take None."""

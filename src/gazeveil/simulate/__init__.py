@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from gazeveil.simulate.population import TRAITS, Observer, Population, Trait
 from gazeveil.simulate.stimuli import Region, RegionKind, Stimulus, scene
-from gazeveil.simulate.study import SimulatedStudy, Study, record
+from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS, Block, GazeStream, Tracker
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "RegionKind",
     "SimulatedStudy",
     "Stimulus",
-    "Study",
     "Tracker",
     "Trait",
     "record",

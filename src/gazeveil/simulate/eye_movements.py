@@ -56,7 +56,7 @@ def look_around(
     start: tuple[float, float],
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the jumps (saccades and microsaccades) one participant makes, in order; see `_kernels.walk`."""
+    """Return a participant's jumps (saccades and microsaccades) in order; see `eye_movement_kernels.walk`."""
     from gazeveil.simulate import eye_movement_kernels  # noqa: PLC0415  (compiles)
 
     duration = len(drifted) * step
@@ -103,12 +103,12 @@ def look_around(
     return jumps[:made]
 
 
-# --- How the eye moves: the true gaze of one participant on one scene, every millisecond, before any tracker sees it.
+# --- The true gaze of one participant on one scene.
 
 
 STEP_S = 0.001
 _HIPPUS_STEP = 20  # the pupil is slow: it is made every 20 ms and read in between
-_HIPPUS_S = 0.6  # how long the pupil's unrest remembers itself
+_HIPPUS_S = 0.6  # time constant of the pupil's unrest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +117,7 @@ class TrueGaze:
 
     Attributes:
         gaze: Degrees across and down, one row per millisecond.
-        jumps: Saccades and microsaccades, one row each; see `_kernels.walk`.
+        jumps: Saccades and microsaccades, one row each; see `eye_movement_kernels.walk`.
         blinks: First and last moment of each blink in seconds, one row each.
         pupil: Diameter in mm, one value per 20 ms.
         shown_s: How long the scene had been on at time 0.
@@ -145,10 +145,10 @@ class TrueGaze:
             return self.duration
         # between two jumps, far enough from both that nothing of either is left to come
         edges = np.concatenate((self.jumps[:, 3], [self.duration]))
-        room = np.concatenate((self.jumps[1:, 1], [self.duration])) - self.jumps[:, 3]
-        settled = np.flatnonzero((room > 0.15) & (edges[:-1] > self.duration / 2))
-        best = settled[-1] if len(settled) else int(np.argmax(room))
-        return float(np.floor((self.jumps[best, 3] + 0.6 * room[best]) / STEP_S) * STEP_S)
+        pause = np.concatenate((self.jumps[1:, 1], [self.duration])) - self.jumps[:, 3]
+        settled = np.flatnonzero((pause > 0.15) & (edges[:-1] > self.duration / 2))
+        best = settled[-1] if len(settled) else int(np.argmax(pause))
+        return float(np.floor((self.jumps[best, 3] + 0.6 * pause[best]) / STEP_S) * STEP_S)
 
     def resume_at(self, moment: float, before: Resumed) -> Resumed:
         """Return where a continuation takes over."""

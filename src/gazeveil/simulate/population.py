@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks: simulated participants with traits of their own, and one seed for a whole study.
+"""Simulated participants with traits of their own, and one seed for a whole study.
 
 The stream of a recording depends on the seed and on its own key alone, never on what was drawn before, so participants
 and recordings come out the same in any order and whatever their number.
@@ -46,7 +46,7 @@ def generator(seed: int, purpose: Purpose, *key: int | str) -> np.random.Generat
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))))
 
 
-# --- Who looks: simulated participants, each with traits of their own, drawn from what is known of the population.
+# --- Participants, each with traits of their own, drawn from what is known of the population.
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
         "amplitude_shape": Trait(1.3, 0.1, 0.04, 1.0, 1.8, "gamma shape about 1.3"),
         "horizontal_bias": Trait(0.3, 0.1, 0.04, 0.0, 0.7, _CHOSEN),
         "centre_spread_deg": Trait(11.0, 0.15, 0.06, 6.0, 20.0, _CHOSEN, ratio=True),
-        # what for: logarithms of how much more than others a person is drawn to faces, to writing, to single things
+        # tastes: logarithms of how much more than others a participant is drawn to faces, text and single things
         "face_taste": Trait(0.0, 0.4, 0.16, -1.2, 1.2, _CHOSEN),
         "text_taste": Trait(0.0, 0.4, 0.16, -1.2, 1.2, _CHOSEN),
         "own_taste": Trait(0.4, 0.1, 0.04, 0.1, 0.8, _CHOSEN),
@@ -132,7 +132,7 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
             1.0, 0.25, 0.1, 0.4, 2.5, "times Mergenthaler & Engbert 2007; varies strongly (PMC3489479)", ratio=True
         ),
         "drift_feedback": Trait(0.15, 0.2, 0.08, 0.06, 0.3, "Mergenthaler & Engbert 2007", ratio=True),
-        # how well the tracker sees this person
+        # how well the tracker sees this participant
         "accuracy_factor": Trait(1.0, 0.3, 0.15, 0.4, 2.5, _CHOSEN, ratio=True),
         "precision_factor": Trait(1.0, 0.25, 0.1, 0.5, 2.0, _CHOSEN, ratio=True),
         "loss_factor": Trait(1.0, 0.4, 0.18, 0.3, 3.5, _CHOSEN, ratio=True),

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is looked at: made-up scenes, each with regions that draw the gaze; how they are painted; and films of them.
+"""Stimuli: made-up scenes with regions that draw the gaze, pictures of them, and films.
 
-They are there to judge what finds scenes, and to have something on the screen where nothing is plugged in.
+They test the finders of scenes and regions, and fill the screen where no other stimulus is there.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _size(kind: RegionKind, rng: np.random.Generator) -> tuple[float, float]:
     return 0.13 * grow, 0.19 * grow
 
 
-# --- Paint a made-up scene: evening sky, sun, hills, and on them the faces, signs and things participants look at.
+# --- The picture of a scene: evening sky, sun, hills, and on them the faces, signs and things participants look at.
 
 
 _SKINS = ((0.96, 0.80, 0.69), (0.87, 0.67, 0.52), (0.70, 0.49, 0.36), (0.48, 0.32, 0.24))
@@ -300,7 +300,7 @@ def _thing(canvas: _Canvas, region: Region, rng: np.random.Generator) -> None:
     canvas.cover(0.75 * canvas.ellipse(x - 0.18 * width, y - 0.2 * height, 0.22 * width, 0.2 * height)[0], (1, 1, 1))
 
 
-# --- Films without a camera: painted scenes, pages and clouds, joined by cuts, fades and pans at known times.
+# --- Films: painted scenes, pages and clouds, joined by cuts, fades and pans at known times.
 
 
 Pixels = NDArray[np.uint8]

@@ -118,9 +118,6 @@ class SimulatedStudy:
         return record(today, stimulus, self.device, self.seconds, self.plane, session, trial, self.binocular)
 
 
-Study = SimulatedStudy  # its name up to now; goes with the next version
-
-
 def record(
     today: Observer,
     stimulus: Stimulus,
@@ -148,14 +145,14 @@ def record(
         for array in (times, x, y, tracked, pupil):
             array.flags.writeable = False  # a recording takes locked arrays without copying them
         return Recording(times, x, y, geometry, **key._asdict(), valid=tracked, pupil=pupil, **labels)
-    apart = _disagreement(times, rng)
+    apart = _vergence(times, rng)
     left = Eye(*tracker.observe(true, today, calibration, times, geometry, rng, apart / 2))
     other = tracker.calibrate(today, calibration_rng)
     right = Eye(*tracker.observe(true, today, other, times, geometry, rng, -apart / 2))
     return Recording.from_eyes(times, left, right, geometry, key, **labels)
 
 
-def _disagreement(times: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _vergence(times: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return how far the two eyes point apart: a slow wander over about a second."""
     knots = np.arange(0.0, times[-1] + 1.0, 0.5)
     return np.interp(times, knots, _VERGENCE_DEG * rng.standard_normal(len(knots)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a tracker makes of the true gaze: when it measures, its errors and losses; and live gaze without end.
+"""What a tracker measures of the true gaze: its clock, errors and losses; and endless live gaze.
 
 Noise has a magnitude, ``sqrt(RMS-S2S² + STD²)``, and a type, ``RMS-S2S / STD`` (RMS-S2S: root mean square of steps
 from sample to sample; STD: spread within a fixation). A type of √2 is white noise; the lower, the smoother.
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.geometry import Geometry, Unit, headset, screen
-from gazeveil.registry import Registry
+from gazeveil.registry import Names
 from gazeveil.simulate.eye_movements import STEP_S, Resumed, TrueGaze, look
 from gazeveil.simulate.population import Observer, Purpose, generator
 from gazeveil.simulate.stimuli import Stimulus
@@ -186,9 +186,7 @@ class Tracker:
             tracked[first:last] = False
 
 
-TRACKERS: Final[Registry[Tracker]] = Registry("tracker")
-
-for _tracker in (
+_TRACKERS = (
     # accuracy 0.25-0.5 deg (SR Research); screen and distance as in GazeBase (Griffith 2021); 0.1 px steps
     Tracker(
         "eyelink",
@@ -251,14 +249,16 @@ for _tracker in (
         loss_s=0.25,
         quantum=1.0,
     ),
-):
-    TRACKERS.register(_tracker.name)(_tracker)
+)
+
+TRACKERS: Final[Names[Tracker]] = Names("tracker", {tracker.name: tracker for tracker in _TRACKERS})
+"""Trackers to simulate, by name."""
 
 
-# --- Gaze without end: one participant keeps looking at one scene, for live trackers and streams.
+# --- Endless gaze: one participant keeps looking at one scene, for live trackers and streams.
 
 
-_EPISODE_S = 10.0  # how far ahead the eye's way is worked out
+_EPISODE_S = 10.0  # how many seconds of gaze are computed at a time
 
 
 class Block(NamedTuple):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gazeveil import Recording, headset, screen
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName
 from gazeveil.gaze import schema
-from gazeveil.gaze.events import DETECTORS, Detector, DispersionThreshold, Event, VelocityThreshold, from_events
+from gazeveil.gaze.events import DETECTORS, Detector, DispersionThreshold, Event, VelocityThreshold, table_of_events
 
 TICK = 1e-6
 Floats = NDArray[np.float64]
@@ -221,7 +221,7 @@ def live(detector: Detector, r: Recording) -> list[Event]:
 @settings(max_examples=150, deadline=None)
 @given(rule=st.one_of(ivts, idts), r=any_gaze())
 def test_live_gaze_gives_exactly_the_events_of_the_file(rule: Detector, r: Recording) -> None:
-    assert from_events(live(rule, r), rule.name).equals(rule.detect(r))
+    assert table_of_events(live(rule, r), rule.name).equals(rule.detect(r))
 
 
 @pytest.mark.parametrize("name", DETECTORS.names())
@@ -233,7 +233,7 @@ def test_live_and_file_agree_across_the_chunks_that_files_are_read_in(name: str)
     r = Recording(np.arange(n) / 500 + rng.uniform(0, 5e-4, n), x, y, headset(), "somebody")
     detector = DETECTORS[name]()
     assert len(detector.detect(r)) > 50
-    assert from_events(live(detector, r), name).equals(detector.detect(r))
+    assert table_of_events(live(detector, r), name).equals(detector.detect(r))
 
 
 @pytest.mark.parametrize("name", DETECTORS.names())
@@ -243,7 +243,7 @@ def test_live_and_file_agree_in_pixels_too(name: str) -> None:
     x, y = desk.in_unit("deg").convert(degrees, degrees / 2, "px")
     r = Recording(t, x, y, desk, "somebody")
     detector = DETECTORS[name]()
-    assert from_events(live(detector, r), name).equals(detector.detect(r))
+    assert table_of_events(live(detector, r), name).equals(detector.detect(r))
 
 
 def test_a_stream_tells_an_event_as_soon_as_its_window_allows() -> None:
@@ -254,7 +254,7 @@ def test_a_stream_tells_an_event_as_soon_as_its_window_allows() -> None:
     # half the window and one sample after the sample that ends the event
     assert fixation_told - fixation.offset == pytest.approx(0.001 + 0.010 + 0.001)
     assert saccade_told - saccade.offset == pytest.approx(0.001 + 0.010 + 0.001)
-    assert stream.looking == "fixation"
+    assert stream.state == "fixation"
     assert [event.kind for event in stream.finish()] == ["fixation"]
 
 
@@ -262,15 +262,15 @@ def test_a_stream_says_what_the_eye_does_now() -> None:
     t, x = rests((0, 0.3), (20, 0.3), flight=60)
     for detector, during in ((VelocityThreshold(), "saccade"), (DispersionThreshold(), "unsure")):
         stream = detector.start()
-        assert stream.looking == "lost"
+        assert stream.state == "lost"
         said = []
         for now, place in zip(t, x, strict=True):
             stream.push(now, place, 0.0)
-            said.append(stream.looking)
+            said.append(stream.state)
         assert said[200] == said[-1] == "fixation"
         assert said[340] == during
         stream.push(t[-1] + 0.001, np.nan, np.nan)
-        assert stream.looking == "lost"
+        assert stream.state == "lost"
 
 
 def test_a_finished_stream_takes_no_more_samples() -> None:

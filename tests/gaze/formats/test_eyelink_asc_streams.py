@@ -179,7 +179,7 @@ def test_more_odd_lines_than_are_noted_at_once_are_all_read(tmp_path: Path, monk
 @example(text="")
 def test_a_number_is_read_as_python_reads_it_or_left_alone(text: str) -> None:
     data = np.frombuffer(text.encode() + b"\t\n", dtype=np.uint8)
-    value, position, plain = text_kernels._read_eyelink_number(data, np.uint64(0), 0)
+    value, position, plain = text_kernels.read_eyelink_number(data, np.uint64(0), 0)
     digits = sum(letter.isdigit() for letter in text)
     assert plain == (text == "." or 0 < digits <= 15)
     if not plain:
@@ -190,7 +190,7 @@ def test_a_number_is_read_as_python_reads_it_or_left_alone(text: str) -> None:
         return
     assert math.copysign(1, value) == math.copysign(1, float(text))
     assert value == float(text)
-    seconds, _, _ = text_kernels._read_eyelink_number(data, np.uint64(0), 3)
+    seconds, _, _ = text_kernels.read_eyelink_number(data, np.uint64(0), 3)
     assert seconds == seconds_of(text.encode()) == float(text + "e-3")
 
 

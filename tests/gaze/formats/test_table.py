@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.fileio.columns import Columns, parse_name
 from gazeveil.gaze.fileio.numbers import look_for_decimal, parse_numbers
-from gazeveil.gaze.fileio.recordings import combined, guess_time_unit
+from gazeveil.gaze.fileio.row_assembly import combined, guess_time_unit
 from gazeveil.gaze.fileio.tables import Fault, Table, check_delimiter, rows_of
 from gazeveil.gaze.fileio.text import TextBlock
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport

@@ -44,7 +44,7 @@ from gazeveil.lab.experiments.feature_usefulness import (
 )
 from gazeveil.lab.experiments.feature_usefulness import compare_promises as raw_gaze
 from gazeveil.noise import NoiseSource
-from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.simulate.readers import ReadingStudy
 
 EYETRIBE = Path(__file__).resolve().parents[4] / "shared" / "data" / "eyetribe_contextlab" / "eyetribe_runs.parquet"
 

@@ -19,10 +19,10 @@ from PIL import Image
 
 from benchmarks.bench_userstudy import short_study
 from gazeveil.lab.userstudy.design import UserStudy
+from gazeveil.lab.userstudy.player import Player, Scene
 from gazeveil.lab.userstudy.playing import POLL, Eyes
 from gazeveil.lab.userstudy.report import write_user_study
 from gazeveil.lab.userstudy.sessions import Sessions, measures_of, overview_of
-from gazeveil.simulate.player import Player, Scene
 from tests.lab.userstudy.running import eyes_of, reach, served
 from tests.page.browser import opened_browser, opened_page
 from tests.page.screenshots import IMAGES

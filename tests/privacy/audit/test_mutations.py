@@ -30,14 +30,14 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil
 from gazeveil.samples.mechanisms.held_ticks import NEVER, HeldTicks
-from gazeveil.samples.window_budget import Rule, books_for
+from gazeveil.samples.window_budget import Rule, budget_for
 
 _SUMS = "gazeveil.aggregate.strategy:NoisySum.measure"
 _LIU = "gazeveil.aggregate.liu.noisy_maps:NoisyMap.measure"
 _CHUNKED = "gazeveil.features.fourier:ChunkedSeries.measure"
 _EFPA = "gazeveil.features.mechanisms.efpa:EnhancedFourierPerturbation.measure"
 _LIVE, _FILE = (f"gazeveil.samples.stream:StreamVeil.{name}" for name in ("step", "run"))
-_TICKS = tuple(f"gazeveil.samples.mechanisms.held_ticks:_Ticking.{name}" for name in ("step", "run"))
+_TICKS = tuple(f"gazeveil.samples.mechanisms.held_ticks:HeldTicksVeil.{name}" for name in ("step", "run"))
 _BOTH = tuple(f"gazeveil.samples.mechanisms.eye_and_head:EyeAndHeadVeil.{name}" for name in ("step_both", "run_both"))
 
 ENTRIES: dict[str, tuple[str, ...]] = {
@@ -57,10 +57,10 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("gateway-leases", "gateway-scene"), (_LIVE,)),
     "heatmap-count": ("gazeveil.aggregate.heatmap:PrivateHeatmap.counted",),
     "features-lengths": ("gazeveil.features.audited:noisy_lengths",),
-    "chain": tuple(f"gazeveil.samples.mechanisms.chain:_Chained.{name}" for name in ("step", "run")),
+    "chain": tuple(f"gazeveil.samples.mechanisms.chain:ChainVeil.{name}" for name in ("step", "run")),
     **dict.fromkeys(("eye-and-head", "eye-and-head-sphere"), _BOTH),
-    "rotate": tuple(f"gazeveil.samples.mechanisms.rotate:_Rotating.{name}" for name in ("step", "run")),
-    "held-ticks": tuple(f"gazeveil.samples.mechanisms.held_ticks:_Ticking.{name}" for name in ("step3", "run3")),
+    "rotate": tuple(f"gazeveil.samples.mechanisms.rotate:RotationVeil.{name}" for name in ("step", "run")),
+    "held-ticks": tuple(f"gazeveil.samples.mechanisms.held_ticks:HeldTicksVeil.{name}" for name in ("step3", "run3")),
 }
 """Where the noise of a subject is taken out: what the release path, or a live app, calls."""
 
@@ -269,13 +269,13 @@ def told(subject: Subject) -> list[float]:
 
 
 def forgetting(books: IntArray, now: int, rule: Rule, spacing: int) -> IntArray:
-    """Begin new books when the knob is turned."""
-    return books_for(rule, spacing)
+    """Begin new books when the privacy level is changed."""
+    return budget_for(rule, spacing)
 
 
 def without_pause(self: Any, t: float, changed: HeldTicks) -> None:
-    """Go on at once when the knob is turned."""
-    self._promise(changed)
+    """Go on at once when the privacy level is changed."""
+    self._set_guarantee(changed)
     self._recent = [NEVER] * changed.ticks
 
 
@@ -283,15 +283,15 @@ def without_pause(self: Any, t: float, changed: HeldTicks) -> None:
     ("name", "entry", "mutant"),
     [
         ("clock-turned", "gazeveil.samples.stream.with_rule", forgetting),
-        ("held-ticks-turned", "gazeveil.samples.mechanisms.held_ticks._Ticking._change", without_pause),
+        ("held-ticks-turned", "gazeveil.samples.mechanisms.held_ticks.HeldTicksVeil._change", without_pause),
     ],
 )
-def test_a_knob_that_forgets_lets_outputs_tell_more_than_is_claimed(
+def test_a_privacy_level_that_forgets_lets_outputs_tell_more_than_is_claimed(
     name: str, entry: str, mutant: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert max(told(build(name, {"epsilon": "30"}))) <= 30 * (1 + 1e-9)
     monkeypatch.setattr(entry, mutant)
-    assert min(told(build(name, {"epsilon": "30"}))) > 40  # whether the knob is turned looser or stricter
+    assert min(told(build(name, {"epsilon": "30"}))) > 40  # whether the level is made looser or stricter
 
 
 def test_a_scene_whose_changes_are_forgotten_lets_outputs_tell_more_than_is_claimed(

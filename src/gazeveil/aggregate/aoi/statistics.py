@@ -27,7 +27,7 @@ from gazeveil.aggregate.engine import Columns, counted_seconds
 from gazeveil.arrays import BoolArray, IntArray
 from gazeveil.errors import GazeveilError, InternalError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
+from gazeveil.gaze.aoi import MAX_HOLD, AreasOfInterest
 from gazeveil.gaze.events import Detector
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.geometry import Geometry
@@ -124,12 +124,12 @@ def view_list(recording: Recording, areas: AreasOfInterest, stated: tuple[str, .
 
 
 def _held(recording: Recording, areas: AreasOfInterest) -> IntArray:
-    """Return how long gaze was in each area: a sample holds until the next, if that comes within `MAX_STEP`."""
+    """Return how long gaze was in each area: a sample holds until the next, if that comes within `MAX_HOLD`."""
     label = areas.hits(recording)
     t = np.where(np.isfinite(recording.t), recording.t, np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         step = np.append(np.diff(t), 0.0)
-        holds = recording.tracked & (step > 0) & (step <= MAX_STEP + 1e-6)
+        holds = recording.tracked & (step > 0) & (step <= MAX_HOLD + 1e-6)
     lasted = _microseconds(step[holds])
     place = np.where(label[holds] < 0, len(areas), label[holds])
     sums = np.bincount(place, weights=lasted, minlength=len(areas) + 1)  # exact below 2**53

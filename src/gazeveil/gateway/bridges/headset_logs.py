@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from gazeveil import geometry
 from gazeveil.errors import OptionError, WireError
 from gazeveil.gateway.bridge import NOWHERE, Bridge, Point
 from gazeveil.gateway.protocol import MOST_WAITING
 from gazeveil.gateway.sample import EyeGeometry, RawSample
 from gazeveil.gateway.tracker_fields import number
-from gazeveil.gaze import conventions
 from gazeveil.gaze.fileio.columns import Columns
-from gazeveil.gaze.fileio.recordings import AXES, VectorColumns
+from gazeveil.gaze.fileio.row_assembly import AXES, VectorColumns
 
 _DELIMITERS: Final = ",;\t"
 _MOST_BYTES: Final = 1 << 20
@@ -85,11 +85,11 @@ class Rows(ABC):
 
 
 def angles(direction: Vector, right: float = 1.0) -> Point:
-    """Return the angles of a direction, as `gazeveil.gaze.fileio.recordings.with_angles` does for tables."""
+    """Return the angles of a direction, as `gazeveil.gaze.fileio.row_assembly.with_angles` does for tables."""
     across, up, ahead = direction
     if not (ahead > 0.0 and math.isfinite(across + up + ahead)):
         return NOWHERE
-    return conventions.angles((across * right, -up, ahead))
+    return geometry.angles((across * right, -up, ahead))
 
 
 class LogTail(Bridge):

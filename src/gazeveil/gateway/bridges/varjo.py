@@ -11,7 +11,7 @@ from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point
 from gazeveil.gateway.bridges.headset_logs import LogTail, Rows, angles
 from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.gaze.formats.base import ReadOptions
-from gazeveil.gaze.formats.varjo_csv import GOOD_GAZE, layout_of
+from gazeveil.gaze.formats.varjo_csv import GOOD_GAZE, varjo_layout
 
 TITLE: Final = "Varjo gaze log"
 _NANOSECONDS: Final = 1e9
@@ -21,7 +21,7 @@ class VarjoRows(Rows):
     """Rows of a Varjo log: the headset's own combined direction."""
 
     def __init__(self, columns: Columns) -> None:
-        vectors, text, numbers, _ = layout_of(columns, ReadOptions())
+        vectors, text, numbers, _ = varjo_layout(columns, ReadOptions())
         super().__init__(columns, vectors, numbers, text)
 
     def moment(self, t: float) -> float:

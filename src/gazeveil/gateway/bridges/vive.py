@@ -19,9 +19,9 @@ from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point, mean_of
 from gazeveil.gateway.bridges.headset_logs import LogTail, Rows, angles
 from gazeveil.gateway.sample import FARTHEST_MM, ORIGINS, EyeGeometry, Place, RawSample
 from gazeveil.gaze.fileio.columns import Columns, parse_name
-from gazeveil.gaze.fileio.recordings import VectorColumns
+from gazeveil.gaze.fileio.row_assembly import VectorColumns
 from gazeveil.gaze.formats.base import ReadOptions
-from gazeveil.gaze.formats.vive_csv import DIRECTION_BIT, TICK, TICKS_PER_SECOND, TRUE, layout_of, per_second_of
+from gazeveil.gaze.formats.vive_csv import DIRECTION_BIT, TICK, TICKS_PER_SECOND, TRUE, per_second_of, vive_layout
 
 TITLE: Final = "Vive Pro Eye gaze log"
 _LOOKED_AT: Final = 30
@@ -35,7 +35,7 @@ class ViveRows(Rows):
     """Rows of a log of the Vive Pro Eye."""
 
     def __init__(self, columns: Columns) -> None:
-        known = layout_of(columns, ReadOptions())
+        known = vive_layout(columns, ReadOptions())
         super().__init__(columns, known.vectors, known.numbers, known.text)
         self._both = "both" in known.directions
         self._path, self._column = columns.path, known.numbers["t"]

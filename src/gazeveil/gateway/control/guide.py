@@ -118,14 +118,14 @@ def _text(answers: Mapping[str, Any]) -> str:
     if app.get("output", "samples") != "samples":
         lines.append(f"output = {_quoted(app['output'], 'app.output')}")
     space = space_of(screen(**size))
-    knobs = [_level(name, space).knob for name in LEVELS]
+    knobs = [_level(name, space).privacy_level for name in LEVELS]
     lines += [f'veil = {{ preset = "{level}" }}', f"levels = {json.dumps(LEVELS)}"]
     lines.append(f'epsilon_at_most = "{as_text(max(knob["epsilon"] for knob in knobs))}"')
     lines.append(f'window_at_least = "{as_text(min(knob["window"] for knob in knobs))}"')
     lines.append(f'window_at_most = "{as_text(max(knob["window"] for knob in knobs))}"')
     lines.append(f'radius_at_least = "{as_text(min(knob["radius"] for knob in knobs))}px"')
     if budget is not None:
-        radius = _level(level, space).knob["radius"]
+        radius = _level(level, space).privacy_level["radius"]
         lines += ["", "[[budget]]", f"person = {_quoted(answers.get('person'), 'person')}"]
         lines += [f"epsilon_per_day = {_quoted(as_text(above_zero(budget, 'budget')), '')}"]
         lines += [f'radius = "{as_text(radius)}px"']

@@ -184,7 +184,7 @@ class ViewerGroup:
         live, self.tap = self._live, None
         longest = max(self.window, _longest_of(mechanism, follows))
         if live is not None and t is not None:
-            live.veil.change(t, **mechanism.knob)
+            live.veil.change(t, **mechanism.privacy_level)
             live.be_quiet(longest)
         self.mechanism, self.window = mechanism, longest
         if live is None or t is None:
@@ -211,7 +211,7 @@ class ViewerGroup:
         try:
             mechanism = self.follows.veil(aim)
             if live is not None and t is not None:
-                live.veil.change(t, **mechanism.knob)
+                live.veil.change(t, **mechanism.privacy_level)
             else:
                 self.close("the scene changed")
         except Exception as error:  # noqa: BLE001  (whatever it is, the veil is closed)
@@ -271,7 +271,8 @@ class ViewerGroup:
     def _follow(self, follows: SceneFollowing | None, mechanism: SampleMechanism) -> None:
         self.follows, self.pace = follows, None
         if follows is not None:
-            self.pace = FollowingPace(RadiusAndWindow(mechanism.knob["radius"], mechanism.knob["window"]))
+            level = mechanism.privacy_level
+            self.pace = FollowingPace(RadiusAndWindow(level["radius"], level["window"]))
 
     def _opened(self, live: LiveVeil, t: float, now: float) -> bool:
         """Open the veil if it may be; say why not if not."""

@@ -16,7 +16,7 @@ from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.identification import table
 from gazeveil.samples.mechanism import PRIVACY_LEVEL, SampleMechanism
-from gazeveil.samples.space import Space, as_written
+from gazeveil.samples.space import Space, read_length
 
 AS_WRITTEN = "policy"
 """Sets the privacy level back to what the policy says."""
@@ -47,7 +47,7 @@ def chosen_veil(
         OptionError: If the wish makes no sense.
         PrivacyError: If the policy does not allow it.
     """
-    length = None if radius is None else as_written(radius, space)
+    length = None if radius is None else read_length(radius, space)
     numbers = {"epsilon": epsilon, "window": window, "radius": length}
     given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
     if preset is None and not given:
@@ -75,7 +75,7 @@ def chosen_veil(
     longest = app.window_at_most or Fraction(LONGEST_WINDOW_S)
     if given.get("window", 0) > longest:  # so long is a gateway quiet that starts and has forgotten the knob
         raise OptionError(f"a window cannot be turned to more than {float(longest):g} s")
-    return base.with_promise(**given)
+    return base.with_guarantee(**given)
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
@@ -107,7 +107,7 @@ def preset_of(name: str, written: SampleMechanism, space: Space) -> SampleMechan
     made = mechanism_of({"preset": name}, space)
     if type(made) is type(written) and made.can_change:
         # What the policy says beyond the promise, such as a lag, stays; and so can the stream.
-        return written.with_promise(**made.knob)
+        return written.with_guarantee(**made.privacy_level)
     return made
 
 
@@ -186,7 +186,7 @@ def measured_identification(veil: SampleMechanism) -> dict[str, Any]:
 
 def is_weaker(before: SampleMechanism, after: SampleMechanism) -> bool:
     """Whether a veil guarantees less than another in any of its numbers, or in none that can be compared."""
-    one, other = before.knob, after.knob
+    one, other = before.privacy_level, after.privacy_level
     if not one or not other:
         return before != after
     return other["epsilon"] > one["epsilon"] or any(other[name] < one[name] for name in ("window", "radius"))
@@ -202,7 +202,7 @@ def _presets(names: tuple[str, ...], written: SampleMechanism, space: Space) -> 
 
 def numbers_of(veil: SampleMechanism) -> dict[str, float | None]:
     """Return a veil's privacy level in plain numbers; None for those that it does not have."""
-    epsilon, window, radius = (_plain(veil.knob.get(name)) for name in PRIVACY_LEVEL)
+    epsilon, window, radius = (_plain(veil.privacy_level.get(name)) for name in PRIVACY_LEVEL)
     return {"epsilon": epsilon, "window_s": window, "radius": radius}
 
 

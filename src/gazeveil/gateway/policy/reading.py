@@ -38,11 +38,10 @@ from gazeveil.gateway.sample import BESIDE
 from gazeveil.gateway.tracker_fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.conventions import AXES, FRAMES
-from gazeveil.geometry import Geometry, Unit, headset, screen
+from gazeveil.geometry import AXES, FRAMES, Geometry, Unit, headset, screen
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.recipes import PRESETS, from_recipe, read_recipe
-from gazeveil.samples.space import FULL_TURN, Length, as_written, check_unit
+from gazeveil.samples.space import FULL_TURN, Length, check_unit, read_length
 from gazeveil.toml_table import File, Table, lines_of, tables, told
 
 _PART: Final = r"(?:0|[1-9]\d{0,3}|(?!\d+(?:\.|$))[^.\s]+)"
@@ -403,7 +402,7 @@ def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
         return None
     length = _length(table, key)
     try:
-        return as_written(length, tracker.space, key)
+        return read_length(length, tracker.space, key)
     except GazeveilError as error:
         raise table.because(key, f"a radius for {tracker.geometry}", error) from None
 

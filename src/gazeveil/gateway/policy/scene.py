@@ -108,9 +108,9 @@ class SceneFollowing:
         """Return how an app follows the scene at a privacy level; None if it does not, or the level has no numbers."""
         if not app.follow_scene or not level.can_change or app.radius_at_least is None or app.window_at_least is None:
             return None
-        own = RadiusAndWindow(level.knob["radius"], level.knob["window"])
+        own = RadiusAndWindow(level.privacy_level["radius"], level.privacy_level["window"])
         # Kaleido's high privacy takes the large radius, whatever its app takes otherwise
-        high = find_preset("hplu").mechanism_in(level.space).knob["radius"]
+        high = find_preset("hplu").mechanism_in(level.space).privacy_level["radius"]
         large = app.follow_scene == "large" or (level != app.mechanism and own.radius == high)
         least = RadiusAndWindow(app.radius_at_least, app.window_at_least)
         least = least if trusted else least.raised(own)
@@ -121,7 +121,8 @@ class SceneFollowing:
     @property
     def base(self) -> RadiusAndWindow:
         """The level's own radius and window, or the least that the policy allows."""
-        return self.least.raised(RadiusAndWindow(self.level.knob["radius"], self.level.knob["window"]))
+        numbers = self.level.privacy_level
+        return self.least.raised(RadiusAndWindow(numbers["radius"], numbers["window"]))
 
     @property
     def floor(self) -> SampleMechanism:
@@ -261,7 +262,7 @@ class SceneState:
 
 @lru_cache(maxsize=8192)
 def _veil(level: SampleMechanism, aim: RadiusAndWindow) -> SampleMechanism:
-    return level.with_promise(radius=aim.radius, window=aim.window)
+    return level.with_guarantee(radius=aim.radius, window=aim.window)
 
 
 def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) -> Fraction:
@@ -381,7 +382,7 @@ def check_follow(
         )
     for name in ("radius", "window"):
         least, most = getattr(app, f"{name}_at_least"), getattr(app, f"{name}_at_most")
-        if most is not None and most < max(least, app.mechanism.knob[name]):
+        if most is not None and most < max(least, app.mechanism.privacy_level[name]):
             expected = f"no less than {name}_at_least and the veil's own {name}"
             raise file.wrong((*where, f"{name}_at_most"), expected, f"{float(most):g}")
     for level in levels:

@@ -37,8 +37,7 @@ from gazeveil.gateway.sample import (
     VeiledSample,
 )
 from gazeveil.gateway.tracker_fields import ARRIVAL, Fields, coordinate, seconds
-from gazeveil.gaze.conventions import Vector, angles, in_our_axes
-from gazeveil.geometry import Unit
+from gazeveil.geometry import Unit, Vector, angles, in_our_axes
 
 ABSENT: Final = object()
 """What is found where nothing is."""

@@ -5,8 +5,8 @@
 BIDS is the Brain Imaging Data Structure, version 1.11 (https://bids-specification.readthedocs.io). A sidecar may lie
 in the file's own folder or in any folder above it, up to the data set's root; nearer ones win (inheritance).
 
-It covers what the standard requires of names, sidecars and tables of eye-tracking recordings, not all of BIDS: other
-modalities are not looked at.
+The check covers what the standard requires of names, sidecars and tables of eye-tracking recordings. It skips other
+modalities.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import GAZE_UNITS, parse_name
-from gazeveil.gaze.fileio.recordings import completed
+from gazeveil.gaze.fileio.row_assembly import completed
 from gazeveil.gaze.fileio.tables import Table, is_blank
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.geometry import Geometry, Unit
 
 DESCRIPTION: Final = "dataset_description.json"
-VERSION: Final = "1.11.1"
+BIDS_VERSION: Final = "1.11.1"
 OURS: Final = "Gazeveil"
 """The key in our sidecars under which BIDS has no field for something: original labels, exact geometry."""
 
@@ -70,10 +70,10 @@ _Pairs = frozenset[tuple[str, str]]
 
 
 class Sidecars:
-    """The metadata of files, from all JSON files that speak about them. Folders are listed once."""
+    """The metadata of files, from all JSON files that describe them. Each folder is listed once."""
 
     def __init__(self) -> None:
-        self._shelves: dict[tuple[Path, str], dict[int, dict[_Pairs, Path]]] = {}
+        self._by_folder: dict[tuple[Path, str], dict[int, dict[_Pairs, Path]]] = {}
 
     def of(self, path: Path, suffix: str | None = None) -> dict[str, Any]:
         """Return what the sidecars of a file say, from the root down, nearer ones over farther ones.
@@ -90,24 +90,24 @@ class Sidecars:
             folders.append(folders[-1] / part)
         merged: dict[str, Any] = {}
         for place in folders:
-            by_length = self._shelf(place, suffix or name.suffix)
+            by_length = self._sidecars_in(place, suffix or name.suffix)
             for length in sorted(by_length):
                 for entities in combinations(name.entities.items(), length):
                     if candidate := by_length[length].get(frozenset(entities)):
                         merged |= load_json(candidate)
         return merged
 
-    def _shelf(self, folder: Path, suffix: str) -> dict[int, dict[_Pairs, Path]]:
+    def _sidecars_in(self, folder: Path, suffix: str) -> dict[int, dict[_Pairs, Path]]:
         """Return the sidecars of one kind in a folder, by how many entities they have, and which."""
-        if (folder, suffix) not in self._shelves:
+        if (folder, suffix) not in self._by_folder:
             by_length: dict[int, dict[_Pairs, Path]] = {}
             for candidate in folder.glob(f"*{suffix}.json"):
                 other = parse_bids_name(candidate.name)
                 if other and other.suffix == suffix:
                     entities = frozenset(other.entities.items())
                     by_length.setdefault(len(entities), {})[entities] = candidate
-            self._shelves[folder, suffix] = by_length
-        return self._shelves[folder, suffix]
+            self._by_folder[folder, suffix] = by_length
+        return self._by_folder[folder, suffix]
 
 
 def load_json(path: Path) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Indices:
         return self._given[text]
 
 
-# --- The viewing plane of gaze as BIDS tells it: units in the samples' sidecar, the screen in the events' sidecar.
+# --- The viewing plane: units are in the samples' sidecar, the screen is in the events' sidecar.
 
 
 UNIT_NAMES = {Unit.PIXEL: "pixel", Unit.DEGREE: "deg", Unit.FRACTION: "normalized"}
@@ -180,7 +180,7 @@ _MM_PER_M = 1000.0
 Change = Callable[[pl.Expr], pl.Expr]
 
 
-def geometry_of(
+def bids_geometry(
     path: Path, about: Mapping[str, Any], about_events: Mapping[str, Any], options: ReadOptions
 ) -> Geometry:
     """Return the viewing plane that a recording's sidecars tell, completed with what the user says."""
@@ -208,7 +208,7 @@ def geometry_of(
             hint="add it, or give the screen, for example --screen 1920x1080",
         )
     try:
-        told = Geometry(
+        stated = Geometry(
             unit,
             width_px=pixels[0] if pixels else None,
             height_px=pixels[1] if pixels else None,
@@ -220,7 +220,7 @@ def geometry_of(
         raise FileFormatError(
             path, column="StimulusPresentation", expected="a screen that can exist", found=error.message
         ) from None
-    return completed(told, known)
+    return completed(stated, known)
 
 
 def axis_changes(

@@ -23,10 +23,10 @@ from gazeveil.errors import InputError, InternalError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.bids import (
+    BIDS_VERSION,
     DESCRIPTION,
     OURS,
     UNIT_NAMES,
-    VERSION,
     BidsLabels,
     Indices,
     coordinate_system,
@@ -34,7 +34,7 @@ from gazeveil.gaze.fileio.bids import (
     screen_fields,
     validate,
 )
-from gazeveil.gaze.fileio.recordings import follows_from_eyes
+from gazeveil.gaze.fileio.row_assembly import follows_from_eyes
 from gazeveil.gaze.fileio.writing import valid_only
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
@@ -323,11 +323,11 @@ def _description(notes: list[VeilNote]) -> dict[str, Any]:
     """Return the data set's description: raw, or the derivative that veiled gaze is, with what is guaranteed."""
     maker = {"Name": "gazeveil", "Version": __version__}
     if not notes:
-        return {"Name": "Eye tracking", "BIDSVersion": VERSION, "DatasetType": "raw", "GeneratedBy": [maker]}
+        return {"Name": "Eye tracking", "BIDSVersion": BIDS_VERSION, "DatasetType": "raw", "GeneratedBy": [maker]}
     makers = [{"Name": "gazeveil", "Version": note.version, "Description": note.sentence} for note in notes]
     return {
         "Name": "Eye tracking, veiled",
-        "BIDSVersion": VERSION,
+        "BIDSVersion": BIDS_VERSION,
         "DatasetType": "derivative",
         "GeneratedBy": makers,
         OURS: {"veiled": [note.to_dict() for note in notes]},

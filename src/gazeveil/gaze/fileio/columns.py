@@ -24,7 +24,7 @@ from gazeveil.arrays import BoolArray
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze.fileio.numbers import is_one_of, parse_numbers
 from gazeveil.gaze.formats.base import ReadReport
-from gazeveil.gaze.validity import Rule
+from gazeveil.gaze.validity import ValidityRule
 
 _BRACKETS = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -166,7 +166,7 @@ def _listed(names: Sequence[str], most: int = 40) -> str:
     return f"{shown}, … ({len(names)} in all)" if len(names) > most else shown or "none"
 
 
-# --- Rules of validity at work: which column of a file each means, and in which rows it holds.
+# --- Rules of validity: which column of a file each means, and in which rows it holds.
 
 
 HOLDS: Final = "holds"
@@ -181,7 +181,7 @@ class Verdict:
     unclear: BoolArray
 
 
-def column_of(rule: Rule, columns: Columns) -> str:
+def column_of(rule: ValidityRule, columns: Columns) -> str:
     """Return the file's column that a rule means: the one of that name, else the one of these words.
 
     Raises:
@@ -202,7 +202,7 @@ def column_of(rule: Rule, columns: Columns) -> str:
     return fitting[0]
 
 
-def verdict(rule: Rule, values: pl.Series, decimal: str = ".") -> Verdict:
+def verdict(rule: ValidityRule, values: pl.Series, decimal: str = ".") -> Verdict:
     """Say where a rule holds. A missing number holds no rule; a missing text is the empty text.
 
     Raises:
@@ -226,7 +226,7 @@ def verdict(rule: Rule, values: pl.Series, decimal: str = ".") -> Verdict:
     return Verdict(~found if rule.sign == "!=" else found, nothing_unclear)
 
 
-def _compared(rule: Rule, values: pl.Series) -> pl.Series:
+def _compared(rule: ValidityRule, values: pl.Series) -> pl.Series:
     other = rule.values[0]
     match rule.sign:
         case "<":
@@ -243,7 +243,9 @@ def _compared(rule: Rule, values: pl.Series) -> pl.Series:
             return values.is_in(list(rule.values))
 
 
-def judge(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, report: ReadReport) -> pl.DataFrame:
+def apply_rules(
+    frame: pl.DataFrame, columns: Mapping[ValidityRule, str], path: Path, report: ReadReport
+) -> pl.DataFrame:
     """Return a table in our columns whose samples are valid only where all rules hold.
 
     Raises:
@@ -260,7 +262,7 @@ def judge(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, report: 
             raise no_such_eye(rule.eye)
         note_lost(rule, each, report)
     report.rules_kept = True
-    frame = frame.with_columns(held(list(columns), verdicts))
+    frame = frame.with_columns(rule_columns(list(columns), verdicts))
     stated = {
         f"{prefix}valid": pl.all_horizontal(
             pl.col(name).fill_null(False)
@@ -273,8 +275,8 @@ def judge(frame: pl.DataFrame, columns: Mapping[Rule, str], path: Path, report: 
     return frame.with_columns(**stated)
 
 
-def note_lost(rule: Rule, each: Verdict, report: ReadReport) -> None:
-    """Tell in how many rows a rule does not hold."""
+def note_lost(rule: ValidityRule, each: Verdict, report: ReadReport) -> None:
+    """Report in how many rows a rule does not hold."""
     if lost := len(each.holds) - int(each.holds.sum()):
         report.remark(f"a row where --valid {rule} does not hold is not valid", lost)
 
@@ -287,7 +289,7 @@ def no_such_eye(eye: str) -> OptionError:
     )
 
 
-def held(rules: Sequence[Rule], verdicts: Sequence[Verdict]) -> list[pl.Series]:
+def rule_columns(rules: Sequence[ValidityRule], verdicts: Sequence[Verdict]) -> list[pl.Series]:
     """Return the columns that say where all rules hold, one for the sample and one for each eye that has rules."""
     found: dict[str, pl.Series] = {}
     for rule, each in zip(rules, verdicts, strict=True):

@@ -27,7 +27,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.fileio.messages import Named, rules_of
+from gazeveil.gaze.fileio.messages import TrialName, rules_of
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.gaze.recording import Key
 from gazeveil.geometry import Geometry, Unit
@@ -73,7 +73,7 @@ class Declared(NamedTuple):
     rate_hz: float | None
 
 
-class Layout(NamedTuple):
+class SampleLayout(NamedTuple):
     """How to read the samples of one recording block; ``columns`` names the numbers."""
 
     eyes: Eyes
@@ -87,7 +87,7 @@ class Layout(NamedTuple):
         return 1 + 3 * len(self.eyes)
 
 
-class Unfit(NamedTuple):
+class Misfit(NamedTuple):
     """Why a line cannot be read: the column if one is to blame, what was expected and what was found."""
 
     column: str | None
@@ -116,19 +116,19 @@ def columns_of(eyes: Eyes, extra: int = 0) -> tuple[str, ...]:
     return ("time", *kept, *(f"extra {number + 1}" for number in range(extra)))
 
 
-def declared_by(words: Sequence[str]) -> Declared | Unfit:
+def declared_by(words: Sequence[str]) -> Declared | Misfit:
     """Read a SAMPLES line, given as its words after SAMPLES."""
     if not words or words[0] not in _POSITION_KINDS:
-        return Unfit("position type", "GAZE, HREF or PUPIL", repr(words[0][:40]) if words else "nothing")
+        return Misfit("position type", "GAZE, HREF or PUPIL", repr(words[0][:40]) if words else "nothing")
     eyes = eyes_of(words)
     if not eyes:
-        return Unfit("eyes", "LEFT, RIGHT or both", repr(" ".join(words)[:40]))
+        return Misfit("eyes", "LEFT, RIGHT or both", repr(" ".join(words)[:40]))
     rate = None
     if "RATE" in words:
         text = [*words, ""][words.index("RATE") + 1]
         rate = parse_number(text.encode())
         if rate is None or not rate > 0:
-            return Unfit("RATE", "a positive number", repr(text[:40]))
+            return Misfit("RATE", "a positive number", repr(text[:40]))
     columns = columns_of(eyes)
     if "VEL" in words:
         columns += tuple(f"{eye} velocity {axis}" for eye in eyes for axis in "xy")
@@ -138,7 +138,9 @@ def declared_by(words: Sequence[str]) -> Declared | Unfit:
     return Declared(words[0], eyes, columns, rate)
 
 
-def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence[bytes]) -> Layout | Unfit | None:
+def decide_layout(
+    declared: Declared | None, started_with: Eyes, lines: Sequence[bytes]
+) -> SampleLayout | Misfit | None:
     """Decide how to read a block from what its header says and its first sample lines, most of which must agree.
 
     If a line has as many numbers as the SAMPLES line declares, all is well. If not, there may be columns that the
@@ -150,10 +152,10 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
     shapes = Counter(shape for line in lines if (shape := _shape_of(line)) is not None)
     if not shapes:
         return None
-    promised = len(declared.columns) if declared is not None else 0
-    shape = max(shapes, key=lambda shape: (shapes[shape], shape.numbers == promised))
-    if declared is not None and shape.numbers == promised:
-        return Layout(declared.eyes, shape, declared.columns)
+    announced = len(declared.columns) if declared is not None else 0
+    shape = max(shapes, key=lambda shape: (shapes[shape], shape.numbers == announced))
+    if declared is not None and shape.numbers == announced:
+        return SampleLayout(declared.eyes, shape, declared.columns)
     if declared is not None:
         remark, candidates = "sample lines have other columns than the SAMPLES line says", [declared.eyes]
     elif started_with:
@@ -165,35 +167,35 @@ def decide_layout(declared: Declared | None, started_with: Eyes, lines: Sequence
         certain = bool(started_with or declared or shape.flags_length or extra == 0)
         confirmed = started_with in ((), eyes) and len(eyes) in _EYES_OF_FLAGS.get(shape.flags_length, ())
         if extra >= 0 and certain and confirmed:
-            return Layout(eyes, shape, columns_of(eyes, extra), remark)
-    wanted = promised or " or ".join(str(len(columns_of(eyes))) for eyes in candidates)
-    return Unfit(None, f"{wanted} numbers in a sample line", str(shape))
+            return SampleLayout(eyes, shape, columns_of(eyes, extra), remark)
+    wanted = announced or " or ".join(str(len(columns_of(eyes))) for eyes in candidates)
+    return Misfit(None, f"{wanted} numbers in a sample line", str(shape))
 
 
-def read_sample(line: bytes, layout: Layout) -> list[float] | Unfit:
-    """Read one sample line with care: also the long numbers and exponents that the quick reader leaves alone."""
+def read_sample(line: bytes, layout: SampleLayout) -> list[float] | Misfit:
+    """Read one sample line in full: also the long numbers and exponents that the quick reader hands back."""
     fields = _fields_of(line)
     shape, numbers = layout.shape, layout.shape.numbers
     if len(fields) != shape.fields:
         names = [*layout.columns, *["flags"] * bool(shape.flags_length)]
         names += ["head target"] * shape.target_numbers + ["its flags"] * bool(shape.target_flags_length)
-        return Unfit(None, f"{shape.fields} fields ({', '.join(names)})", f"{len(fields)}: {shown(line)}")
+        return Misfit(None, f"{shape.fields} fields ({', '.join(names)})", f"{len(fields)}: {shown(line)}")
     values = []
     for column, text in zip(layout.columns, fields, strict=False):
         value = parse_number(text)
         if value is None or (column == "time" and math.isnan(value)):
-            return Unfit(column, "a number" if column == "time" else "a number or a dot", shown(text))
+            return Misfit(column, "a number" if column == "time" else "a number or a dot", shown(text))
         values.append(value)
     rest = fields[numbers:]
     if shape.flags_length and not _is_flags(flags := rest.pop(0), shape.flags_length):
-        return Unfit("flags", f"{shape.flags_length} dots or capitals", shown(flags))
+        return Misfit("flags", f"{shape.flags_length} dots or capitals", shown(flags))
     if shape.target_numbers:
         *target, flags = rest
         for text in target:
             if parse_number(text) is None:
-                return Unfit("head target", "a number or a dot", shown(text))
+                return Misfit("head target", "a number or a dot", shown(text))
         if not _is_flags(flags, shape.target_flags_length):
-            return Unfit("head target flags", f"{shape.target_flags_length} dots or capitals", shown(flags))
+            return Misfit("head target flags", f"{shape.target_flags_length} dots or capitals", shown(flags))
     return [seconds_of(fields[0]), *values[1 : layout.kept]]
 
 
@@ -240,7 +242,7 @@ def _is_flags(field: bytes, length: int) -> bool:
     return len(field) == length and _FLAGS.fullmatch(field) is not None
 
 
-# --- The lines of an EyeLink file that are no samples: what the tracker saw happen, and what the experiment said.
+# --- Lines that are no samples: events that the tracker found, and messages of the experiment.
 
 
 BEGINNINGS = (b"SFIX", b"SSACC", b"SBLINK")
@@ -281,7 +283,7 @@ class EyeLinkEvent(NamedTuple):
     source: str = "tracker"
 
 
-def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float, top: float) -> EyeLinkEvent | Unfit:
+def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float, top: float) -> EyeLinkEvent | Misfit:
     """Read an EFIX, ESACC or EBLINK line.
 
     Args:
@@ -295,21 +297,21 @@ def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float,
     names = _COLUMNS[keyword]
     if len(fields) not in _LENGTHS[keyword]:
         expected = ", ".join(("eye", *_TIMES, *names))
-        return Unfit(None, f"{keyword.decode()} with {expected}", f"{len(fields) - 1} fields")
+        return Misfit(None, f"{keyword.decode()} with {expected}", f"{len(fields) - 1} fields")
     eye = _EYE.get(fields[1])
     if eye is None:
-        return Unfit("eye", "L or R", shown(fields[1]))
+        return Misfit("eye", "L or R", shown(fields[1]))
     doubled = len(fields) - 5 >= 2 * len(names)
     values = _plain_numbers(line, fields) or _careful_numbers(fields[2:], _TIMES + names * (1 + doubled) + _RESOLUTION)
-    if isinstance(values, Unfit):
+    if isinstance(values, Misfit):
         return values
     if values[0] is None or values[1] is None:
-        return Unfit("start time" if values[0] is None else "end time", "a number", "none")
+        return Misfit("start time" if values[0] is None else "end time", "a number", "none")
     if keyword == b"EBLINK" and values[1] < values[0] and values[2] is not None and values[2] <= 0:
         # a blink of no sample: EyeLink writes the sample before its start as its end
         return EyeLinkEvent("blink", _seconds(fields[2], values[0]), _seconds(fields[2], values[0]), eye)
     if values[1] < values[0]:
-        return Unfit("end time", "a time after the start", shown(fields[3]))
+        return Misfit("end time", "a time after the start", shown(fields[3]))
     onset, offset = _seconds(fields[2], values[0]), _seconds(fields[3], values[1])
     if keyword == b"EBLINK":
         return EyeLinkEvent("blink", onset, offset, eye)
@@ -340,19 +342,19 @@ def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float,
     )
 
 
-def read_timed(kind: str, line: bytes) -> EyeLinkEvent | Unfit:
+def read_timed(kind: str, line: bytes) -> EyeLinkEvent | Misfit:
     """Read a line of keyword, time and text: messages, buttons (number and state) and input port changes."""
     fields = line.split(None, 2)
     time = parse_number(fields[1]) if len(fields) > 1 else None
     if time is None or math.isnan(time):
-        return Unfit("time", "a number", shown(fields[1]) if len(fields) > 1 else "nothing")
+        return Misfit("time", "a number", shown(fields[1]) if len(fields) > 1 else "nothing")
     text = fields[2].decode().strip() if len(fields) > 2 else ""
     if kind != "message":
         text = " ".join(text.split())
     return EyeLinkEvent(kind, _seconds(fields[1], time), text=text)
 
 
-def event_table(events: list[EyeLinkEvent]) -> pl.DataFrame:
+def eyelink_event_table(events: list[EyeLinkEvent]) -> pl.DataFrame:
     """Return events as a table in `schema.EVENTS`."""
     if not events:
         return schema.no_events()
@@ -371,12 +373,12 @@ def _plain_numbers(line: bytes, fields: Sequence[bytes]) -> list[float | None] |
         return None
 
 
-def _careful_numbers(fields: Sequence[bytes], names: Sequence[str]) -> list[float | None] | Unfit:
+def _careful_numbers(fields: Sequence[bytes], names: Sequence[str]) -> list[float | None] | Misfit:
     values: list[float | None] = []
     for name, text in zip(names, fields, strict=False):
         value = parse_number(text)
         if value is None:
-            return Unfit(name, "a number or a dot", shown(text))
+            return Misfit(name, "a number or a dot", shown(text))
         values.append(None if math.isnan(value) else value)
     return values
 
@@ -389,11 +391,11 @@ def _minus(value: float | None, edge: float) -> float | None:
     return None if value is None else value - edge
 
 
-# --- Where in an EyeLink file we are: recording blocks, and what the lines that are no samples say about them.
+# --- Recording blocks, and what the lines that are no samples say about them.
 
 
 _OPENS_A_TRIAL = {b"TRIALID", b"RECCFG", b"!CAL"}
-_TELLING_MESSAGE = re.compile(r"(GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b[\s:=]*(.*)", re.DOTALL)
+_SETTING_MESSAGE = re.compile(r"(GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b[\s:=]*(.*)", re.DOTALL)
 _KIND_HINT = "other positions are not on a screen; convert the recording again, with gaze: edf2asc -sg"
 _SCREEN_HINT = "give the screen's resolution, for example --screen 1920x1080"
 _COMMENTS = (b"**", b"#", b"/", b";")
@@ -413,7 +415,7 @@ _NO_SCREEN = Screen(0.0, 0.0, 0.0, 0.0)
 
 
 class Names(NamedTuple):
-    """What a trial's messages call it; nothing where they do not."""
+    """The names that a trial's messages give it; empty where they give none."""
 
     stimulus: str
     trial: str
@@ -425,7 +427,7 @@ class Trial:
 
     Attributes:
         number: Which block of the file it is.
-        label: What its TRIALID says.
+        label: The text of its TRIALID.
         stimulus: What its messages name as shown, so far.
         trial: What its messages name as its trial, so far, by the user's rule.
         key: The recording it becomes, once anything was handed on.
@@ -443,12 +445,12 @@ class Trial:
 
     number: int
     label: str
-    stimulus: Named
-    trial: Named
+    stimulus: TrialName
+    trial: TrialName
     eyes_at_start: Eyes = ()
     key: Key | None = None
     declared: Declared | None = None
-    layout: Layout | None = None
+    layout: SampleLayout | None = None
     screen: Screen = _NO_SCREEN
     geometry: Geometry | None = None
     unreadable: bool = False
@@ -459,7 +461,7 @@ class Trial:
 
     @property
     def names(self) -> Names:
-        """What its messages call it, so far."""
+        """The names that its messages give it, so far."""
         return Names(self.stimulus.name, self.trial.name)
 
 
@@ -475,7 +477,7 @@ class Blocks:
         self._count = 0
         self.stimulus_rules = rules_of(options.stimulus_from)
         self.trial_rules = () if options.trial_from is None else rules_of(options.trial_from)
-        self._stimulus, self._trial = Named(self.stimulus_rules), Named(self.trial_rules)
+        self._stimulus, self._trial = TrialName(self.stimulus_rules), TrialName(self.trial_rules)
         self._screens: dict[str, Screen] = {}
         self._last_pixel_counts = True
         self._rate_hz: float | None = None
@@ -517,7 +519,7 @@ class Blocks:
             self.report.remark("a recording block without samples was left out")
         elif self.trial is not None:
             for what, named in (("stimulus", self.trial.stimulus), ("trial", self.trial.trial)):
-                if named.several:
+                if named.has_several:
                     self.report.remark(f"a recording block names more than one {what}; it is one {what}, the first")
         self.trial = None
 
@@ -526,7 +528,7 @@ class Blocks:
         self._count += 1
         self.trial = Trial(self._count, self._label, self._stimulus, self._trial, eyes, events=self._waiting)
         self._waiting, self._label = [], ""
-        self._stimulus, self._trial = Named(self.stimulus_rules), Named(self.trial_rules)
+        self._stimulus, self._trial = TrialName(self.stimulus_rules), TrialName(self.trial_rules)
         return self.trial
 
     def key_of(self, trial: Trial, names: Names) -> Key:
@@ -548,22 +550,22 @@ class Blocks:
             if b"RECORDED BY libeyelink.py" in text:
                 self._last_pixel_counts = False  # PyGaze tells the tracker the screen's size, not its last pixel
         elif self.recording:
-            self._complain(Unfit(None, "a sample, an event or a message", shown(text)), line)
+            self._complain(Misfit(None, "a sample, an event or a message", shown(text)), line)
 
     def decide_layout(self, lines: list[bytes], line: int) -> bool:
         """Decide how the current trial's samples look; say whether the first line is to be read now, or is bad."""
         trial = self.trial or self.open()
         decided = decide_layout(trial.declared, trial.eyes_at_start, lines)
         if decided is None:
-            guess = Layout(("left",), Shape(4), ("time", "x", "y", "pupil"))
+            guess = SampleLayout(("left",), Shape(4), ("time", "x", "y", "pupil"))
             if trial.declared is not None:
-                guess = Layout(trial.declared.eyes, Shape(len(trial.declared.columns)), trial.declared.columns)
+                guess = SampleLayout(trial.declared.eyes, Shape(len(trial.declared.columns)), trial.declared.columns)
             fault = read_sample(lines[0], guess)
-            if not isinstance(fault, Unfit):
-                fault = Unfit(None, "a sample", shown(lines[0]))
+            if not isinstance(fault, Misfit):
+                fault = Misfit(None, "a sample", shown(lines[0]))
             self._complain(fault, line)
             return False
-        if isinstance(decided, Unfit):
+        if isinstance(decided, Misfit):
             self._refuse(decided, line, counted=False)
             return True
         if decided.remark:
@@ -577,7 +579,7 @@ class Blocks:
         return True
 
     def finish(self) -> None:
-        """Say what is odd at the end of the file."""
+        """Remark what is missing at the end of the file."""
         if self.trial is not None and self.trial.eyes_at_start and self.recording:
             self.report.remark("the last recording block has no END: the file may be cut off")
 
@@ -587,9 +589,9 @@ class Blocks:
     def _start(self, text: bytes, words: list[bytes], line: int) -> None:
         trial = self.open(eyes_of([word.decode() for word in words[2:]]))
         if len(words) < 2 or parse_number(words[1]) is None:
-            self._complain(Unfit("time", "a number", shown(b" ".join(words[1:2]))), line)
+            self._complain(Misfit("time", "a number", shown(b" ".join(words[1:2]))), line)
         elif not trial.eyes_at_start:
-            self._complain(Unfit("eyes", "LEFT, RIGHT or both", shown(b" ".join(words[2:]))), line)
+            self._complain(Misfit("eyes", "LEFT, RIGHT or both", shown(b" ".join(words[2:]))), line)
 
     def _end(self, text: bytes, words: list[bytes], line: int) -> None:
         if self.trial is not None:
@@ -598,10 +600,10 @@ class Blocks:
     def _samples(self, text: bytes, words: list[bytes], line: int) -> None:
         trial = self.trial or self.open()
         declared = declared_by([word.decode() for word in words[1:]])
-        if isinstance(declared, Unfit):
+        if isinstance(declared, Misfit):
             self._refuse(declared, line)
         elif declared.kind != "GAZE":
-            self._refuse(Unfit("position type", "GAZE", declared.kind), line, hint=_KIND_HINT)
+            self._refuse(Misfit("position type", "GAZE", declared.kind), line, hint=_KIND_HINT)
         else:
             trial.declared = declared
 
@@ -614,7 +616,7 @@ class Blocks:
 
     def _prescaler(self, text: bytes, words: list[bytes], line: int) -> None:
         if words[1:] != [b"1"]:
-            self._refuse(Unfit(words[0].decode(), "1", shown(b" ".join(words[1:]))), line)
+            self._refuse(Misfit(words[0].decode(), "1", shown(b" ".join(words[1:]))), line)
 
     def _eye_event(self, text: bytes, words: list[bytes], line: int) -> None:
         screen = self.trial.screen if self.trial is not None else _NO_SCREEN
@@ -624,10 +626,10 @@ class Blocks:
     def _signal(self, text: bytes, words: list[bytes], line: int) -> None:
         self._keep(read_timed(words[0].decode().lower(), text), line)
 
-    def _complain(self, fault: Unfit, line: int, hint: str = "") -> None:
+    def _complain(self, fault: Misfit, line: int, hint: str = "") -> None:
         self.report.bad(fault.error(self.path, line, hint))
 
-    def _refuse(self, fault: Unfit, line: int, *, counted: bool = True, hint: str = "") -> None:
+    def _refuse(self, fault: Misfit, line: int, *, counted: bool = True, hint: str = "") -> None:
         """Give up on the samples of the current block."""
         self.report.bad(fault.error(self.path, line, hint), lines=int(counted))
         (self.trial or self.open()).unreadable = True
@@ -635,14 +637,14 @@ class Blocks:
     def _message(self, text: bytes, words: list[bytes], line: int) -> None:
         event = read_timed("message", text)
         self._keep(event, line)
-        if isinstance(event, Unfit) or event.text is None:
+        if isinstance(event, Misfit) or event.text is None:
             return
-        (self._stimulus if self.trial is None else self.trial.stimulus).hear(event.text)
-        (self._trial if self.trial is None else self.trial.trial).hear(event.text)
-        told = _TELLING_MESSAGE.match(event.text)
-        if told is None:
+        (self._stimulus if self.trial is None else self.trial.stimulus).read(event.text)
+        (self._trial if self.trial is None else self.trial.trial).read(event.text)
+        setting = _SETTING_MESSAGE.match(event.text)
+        if setting is None:
             return
-        name, value = told.groups()
+        name, value = setting.groups()
         if name.endswith("_COORDS"):
             self._coordinates(name, value, line)
         elif name == "TRIALID" and self.trial is None:
@@ -661,17 +663,17 @@ class Blocks:
             trial = self.trial
             if name == "GAZE_COORDS" and trial is not None and trial.layout is not None and self.recording:
                 if screen != trial.screen:
-                    fault = Unfit(name, "the same screen for a whole recording block", shown(value.encode()))
+                    fault = Misfit(name, "the same screen for a whole recording block", shown(value.encode()))
                     self._complain(fault, line)
                 return
             self._screens[name] = screen
         elif name == "GAZE_COORDS":
             self._screens.pop(name, None)  # an earlier one may not hold any more
-            fault = Unfit(name, "left, top, right and bottom of a screen", shown(value.encode()))
+            fault = Misfit(name, "left, top, right and bottom of a screen", shown(value.encode()))
             self._complain(fault, line, _SCREEN_HINT)
 
-    def _keep(self, event: EyeLinkEvent | Unfit, line: int) -> None:
-        if isinstance(event, Unfit):
+    def _keep(self, event: EyeLinkEvent | Misfit, line: int) -> None:
+        if isinstance(event, Misfit):
             self._complain(event, line)
             return
         events = self.trial.events if self.trial is not None else self._waiting

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.fileio.eyelink import EyeLinkEvent, Unfit, read_eye_event, read_timed
-from gazeveil.gaze.fileio.messages import Named, Rule
+from gazeveil.gaze.fileio.eyelink import EyeLinkEvent, Misfit, read_eye_event, read_timed
+from gazeveil.gaze.fileio.messages import NameRule, TrialName
 from gazeveil.gaze.fileio.numbers import milliseconds, plain_numbers
 from gazeveil.gaze.fileio.writing import (
-    DETECTOR,
-    OWN,
-    AmongRows,
+    DETECTOR_LOST,
+    RESERVED_MESSAGES,
+    LinesAmongRows,
     Losses,
     Piece,
     TextFile,
@@ -36,7 +36,7 @@ _EYE_EVENTS = {
 }
 _TIMED = {"message": "MSG", "button": "BUTTON", "input": "INPUT"}
 _LETTERS = {"left": "L", "right": "R"}
-_SAYS_WHERE = re.compile(r"(?:GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b")
+_SETS_SCREEN_OR_TRIAL = re.compile(r"(?:GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b")
 
 _NO_LINE = "events that an EyeLink file has no line for"
 _DETAILS = "details of events that the lines of an EyeLink file do not hold"
@@ -51,7 +51,7 @@ def event_lines(
     Args:
         events: In `schema.EVENTS`, positions in pixels.
         eye: The eye that events of both stand as.
-        said: The messages that the file's own lines hold already.
+        said: The messages that the file's own lines already hold.
         stimulus: What was shown, if anything.
         losses: Where to note what the lines do not hold.
     """
@@ -63,8 +63,8 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     kind, text = row["kind"], row["text"] or ""
     if kind == "message" and (text in said or text.startswith("GAZE_COORDS")):
         return None
-    if kind == "message" and (_SAYS_WHERE.match(text) or (not stimulus and _names_something(text))):
-        losses.add(OWN)
+    if kind == "message" and (_SETS_SCREEN_OR_TRIAL.match(text) or (not stimulus and _gives_a_name(text))):
+        losses.add(RESERVED_MESSAGES)
         return None
     wanted = EyeLinkEvent(**{name: row[name] for name in EyeLinkEvent._fields})
     if kind in _TIMED:
@@ -78,13 +78,13 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
         back = None if line is None else read_eye_event(line.encode(), line.encode().split(), True, 0.0, 0.0)
     else:
         line = back = None
-    if line is None or back is None or isinstance(back, Unfit) or (back.kind, back.onset) != (kind, wanted.onset):
+    if line is None or back is None or isinstance(back, Misfit) or (back.kind, back.onset) != (kind, wanted.onset):
         losses.add(_NO_LINE)
         return None
     if kind in _TIMED:  # such a line is a moment, of no eye
         back = back._replace(eye=wanted.eye, offset=back.onset if wanted.offset is not None else None)
         back = back._replace(text=back.text or wanted.text)
-    losses.add(DETECTOR, int(wanted.source not in {None, "tracker"}))
+    losses.add(DETECTOR_LOST, int(wanted.source not in {None, "tracker"}))
     losses.add(_DETAILS, int(back._replace(source=wanted.source) != wanted))
     return TimedLine(wanted.onset if kind in _TIMED or wanted.offset is None else wanted.offset, line)
 
@@ -115,16 +115,16 @@ def _time(seconds: float | None) -> str | None:
     return str(milliseconds(np.array([seconds]))[0])
 
 
-def _names_something(text: str) -> bool:
-    heard = Named(None)
-    heard.hear(text)
-    return bool(heard.name)
+def _gives_a_name(text: str) -> bool:
+    name = TrialName(None)
+    name.read(text)
+    return bool(name.name)
 
 
-# --- How EyeLink's ASC looks when we write it.
+# --- The file.
 
 
-_IMAGE = Rule("TRIAL_VAR", "image")
+_IMAGE = NameRule("TRIAL_VAR", "image")
 _NAMES_A_PICTURE = re.compile(r"\.[A-Za-z0-9]{2,4}\b")
 _PUPIL_WORDS = {"area": "AREA", "diameter": "DIAMETER"}
 
@@ -144,7 +144,7 @@ class EyeLinkFile(TextFile):
         self._begun = False
         self._last = "0"
         self._said: list[str] = []
-        self._among = AmongRows()
+        self._among = LinesAmongRows()
 
     def begin(self, piece: Piece) -> str:
         """Return the messages that name the recording, and the head of its block."""
@@ -207,7 +207,7 @@ class EyeLinkFile(TextFile):
 
     def end(self) -> str:
         """Return the end of the block, after the events that are left."""
-        return self._among.rest() + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
+        return self._among.remaining() + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
 
     def _eyes(self, piece: Piece) -> tuple[str, ...]:
         return piece.sides or ("left",)

@@ -19,11 +19,11 @@ import polars as pl
 
 from gazeveil.arrays import IntArray
 from gazeveil.errors import OptionError
-from gazeveil.gaze.fileio.recordings import placed_messages
+from gazeveil.gaze.fileio.row_assembly import placed_messages
 
 RULES: Final = "'TRIAL_VAR name', 'IMGLOAD', 'VFRAME', 'TRIALID', 'MSG beginning', or 'none'"
 
-_TELLS = re.compile(r"(?:-?\d+[ \t]+)?(?:!V|DISPLAY ON|TRIALID)\b")
+_MAY_NAME = re.compile(r"(?:-?\d+[ \t]+)?(?:!V|DISPLAY ON|TRIALID)\b")
 _OFFSET = re.compile(r"-?\d+[ \t]+(?=!V\b|DISPLAY\b|TRIALID\b)")
 _IMAGE = re.compile(r"!V[ \t]+IMGLOAD[ \t]+\w+[ \t]+(.*\S)", re.DOTALL)
 _NUMBERS_AFTER = re.compile(r"(?:[ \t]+-?\d+(?:\.\d+)?)*$")
@@ -46,7 +46,7 @@ USUAL_VARIABLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NameRule:
     """Which message holds a name.
 
     Attributes:
@@ -90,7 +90,7 @@ def _last_part(path: str) -> str:
     return a_name(re.split(r"[\\/]", path.strip().strip("\"'"))[-1])
 
 
-def rules_of(text: str | None) -> tuple[Rule, ...] | None:
+def rules_of(text: str | None) -> tuple[NameRule, ...] | None:
     """Read a user's rule; None where there is none, and no rule at all for ``none``.
 
     Raises:
@@ -107,7 +107,7 @@ def rules_of(text: str | None) -> tuple[Rule, ...] | None:
     takes_words = {"TRIAL_VAR": True, "MSG": True, "IMGLOAD": False, "VFRAME": False, "TRIALID": False}
     if kind not in takes_words or takes_words[kind] != bool(words):
         raise OptionError(f"a rule for names is one of {RULES}, not {text!r}", hint="for example 'TRIAL_VAR image'")
-    return (Rule(kind, words),)
+    return (NameRule(kind, words),)
 
 
 def namer(rule: str | None, usual: Callable[[str], str]) -> Callable[[str], str]:
@@ -124,17 +124,17 @@ def media_in(message: str) -> str:
     return _last_part(message) if found and found.end() == len(message.rstrip()) else ""
 
 
-class Named:
-    """The name of one trial, as far as its messages were seen. The first message that a rule finds counts."""
+class TrialName:
+    """The name of one trial, from the messages that were read so far. The first name that a rule finds counts."""
 
-    def __init__(self, rules: Sequence[Rule] | None) -> None:
+    def __init__(self, rules: Sequence[NameRule] | None) -> None:
         """Begin a trial; without rules (None) names are taken from the usual messages."""
         self._rules = rules
         self._found: dict[int, str] = {}
         self._differ: set[int] = set()
 
-    def hear(self, message: str) -> None:
-        """Look at one message."""
+    def read(self, message: str) -> None:
+        """Read one message."""
         if self._rules is None:
             found = _usual_names_in(message)
         else:
@@ -149,7 +149,7 @@ class Named:
         return self._found[min(self._found)] if self._found else ""
 
     @property
-    def several(self) -> bool:
+    def has_several(self) -> bool:
         """Whether later messages of the same kind gave other names."""
         return bool(self._found) and min(self._found) in self._differ
 
@@ -165,8 +165,8 @@ def usual_variable(name: str) -> int | None:
     return USUAL_VARIABLES.index(words) if words in USUAL_VARIABLES else None
 
 
-def may_be_named(text: bytes, rules: Sequence[Rule] | None) -> bool:
-    """Whether lines of a file may hold a name by these rules, at a glance."""
+def may_be_named(text: bytes, rules: Sequence[NameRule] | None) -> bool:
+    """Whether lines of a file may hold a name by these rules: a quick check."""
     if rules is None:
         return any(mark in text for mark in (b"TRIAL_VAR", b"IMGLOAD", b"VFRAME", b"DISPLAY ON"))
     return any((rule.words if rule.kind == "MSG" else rule.kind).encode() in text for rule in rules)
@@ -174,7 +174,7 @@ def may_be_named(text: bytes, rules: Sequence[Rule] | None) -> bool:
 
 def _usual_names_in(message: str) -> list[tuple[int, str]]:
     """Return the names that a message holds without a user's rule, each with its place in the order of trust."""
-    if _TELLS.match(message) is None:
+    if _MAY_NAME.match(message) is None:
         return []
     offset = _OFFSET.match(message)
     text = message[offset.end() :] if offset else message
@@ -183,18 +183,21 @@ def _usual_names_in(message: str) -> list[tuple[int, str]]:
         place, name = usual_variable(variable[1]), a_name(variable[2])
         return [(place, name)] if place is not None and name else []
     last = len(USUAL_VARIABLES)
-    for place, rule in enumerate((Rule("IMGLOAD"), Rule("VFRAME"), Rule("MSG", "DISPLAY ON"), Rule("TRIALID"))):
+    for place, rule in enumerate(
+        (NameRule("IMGLOAD"), NameRule("VFRAME"), NameRule("MSG", "DISPLAY ON"), NameRule("TRIALID"))
+    ):
         name = rule.name_in(text)
         if name and (rule.kind != "TRIALID" or _MEDIA.search(name)):
             return [(last + place, name)]
     return []
 
 
-# --- Messages between the rows of a table: events of the recordings around them, names, and where a new one begins.
+# --- Messages between the rows of a table: they become events of the recordings around them, name them, or begin new
+# ones.
 
 
 class Message(NamedTuple):
-    """What was stated, when, and on which line it stood."""
+    """A message, its time, and its line in the file."""
 
     line: int
     time: float
@@ -202,7 +205,7 @@ class Message(NamedTuple):
 
 
 class MessageLabels(NamedTuple):
-    """What messages said about the rows that follow: names (empty if none did), and how often anything began."""
+    """What messages say about the rows that follow: names, empty if there are none, and how often one began."""
 
     stimulus: str = ""
     trial: str = ""
@@ -232,7 +235,7 @@ class MessagesBetweenRows:
         self._waiting: list[Message] = []
         self._seen_rows = False
 
-    def place(self, said: Sequence[Message], lines: IntArray) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def place(self, messages: Sequence[Message], lines: IntArray) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the messages as events with ``at`` (as `Recorder.feed` takes them), and the labels of every row.
 
         A message that begins something belongs to what follows, others to the recording they stand in.
@@ -242,9 +245,9 @@ class MessagesBetweenRows:
         waiting = [] if count else self._waiting
         begun_at = 0 if self._waiting or not self._seen_rows else -1
         labels, starts = [self._now], [0]
-        for message in said:
+        for message in messages:
             row = int(np.searchsorted(lines, message.line))
-            if self._hear(message.text):
+            if self._read(message.text):
                 labels.append(self._now)
                 starts.append(row)
                 begun_at = row
@@ -258,12 +261,12 @@ class MessagesBetweenRows:
         rows = pl.DataFrame(labels, schema=["stimulus", "trial", "part"], orient="row")
         return placed_messages(placed), rows[np.repeat(np.arange(len(labels)), lengths)]
 
-    def rest(self, said: Sequence[Message] = ()) -> pl.DataFrame:
+    def remaining(self, messages: Sequence[Message] = ()) -> pl.DataFrame:
         """Return the messages after the last row."""
-        return placed_messages([(-1, message.time, message.text) for message in [*self._waiting, *said]])
+        return placed_messages([(-1, message.time, message.text) for message in [*self._waiting, *messages]])
 
-    def _hear(self, text: str) -> bool:
-        """Take what a message says; whether it begins something."""
+    def _read(self, text: str) -> bool:
+        """Take in a message; return whether it begins something."""
         stimulus, trial = self._stimulus(text), self._trial(text)
         if not (stimulus or trial or self._begins(text)):
             return False

@@ -47,9 +47,9 @@ def parse_numbers(tokens: pl.Series, decimal: str) -> tuple[pl.Series, BoolArray
 
 
 def look_for_decimal(frame: pl.DataFrame, columns: Iterable[str]) -> str | None:
-    """Return the decimal mark that numbers in these columns use; None if nothing tells so far.
+    """Return the decimal mark that numbers in these columns use; None if it is not clear yet.
 
-    ``12,345`` does not tell: it may be twelve and a bit or twelve thousand.
+    ``12,345`` is not clear: it may be a decimal number or twelve thousand.
     """
     commas = False
     for column in columns:
@@ -112,7 +112,7 @@ def as_flags(tokens: pl.Series, good: Collection[str], bad: Collection[str]) -> 
     return fine, unclear
 
 
-# --- Numbers as text that reads back exactly, in the plain digits that other programs take.
+# --- Numbers as text: plain digits that other programs take and that read back exactly.
 
 
 _MOST = 2.0**62

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text tables read block by block: the engine under all formats that are tables, and small files beside the samples.
+"""Text tables read block by block, for all formats that are tables, and small files beside the samples.
 
 Fields are quoted as in RFC 4180: a field that begins with a quote ends with one, and a quote inside is doubled.
 A quoted field ends on its line; one that does not is a bad line, never glued to the next.
 
 A `Table` finds delimiter and header, then yields `Batch`es of typed columns. A row with a field that should be a
 number and is not is a bad line, with its line number, column and what stood there. Missing is: nothing, ``nan``,
-``n/a`` and the other spellings in `_numbers.MISSING`; infinite numbers are bad.
+``n/a`` and the other spellings in `numbers.MISSING`; infinite numbers are bad.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from gazeveil.arrays import BoolArray, FloatArray, IntArray
 from gazeveil.errors import FileFormatError, InputError, InternalError
-from gazeveil.gaze.fileio.columns import Columns, column_of, held, note_lost, verdict
+from gazeveil.gaze.fileio.columns import Columns, column_of, note_lost, rule_columns, verdict
 from gazeveil.gaze.fileio.numbers import MISSING, as_flags, check_decimal, look_for_decimal, parse_numbers
 from gazeveil.gaze.fileio.text import BLOCK_BYTES, TextBlock, open_binary, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.gaze.validity import Rule, parse_rules
+from gazeveil.gaze.validity import ValidityRule, parse_rules
 
 _NEWLINE = 10
 _QUOTE = 34
@@ -54,15 +54,15 @@ class Fault(NamedTuple):
     found: str
 
 
-class Line(NamedTuple):
-    """A line of a file that was put aside."""
+class TextLine(NamedTuple):
+    """A line of a file that is no row."""
 
     number: int
     text: str
 
 
-class Aside:
-    """Takes lines that are no rows, such as messages between samples, out of a table, and keeps them."""
+class NonRowLines:
+    """Lines that are no rows, such as messages between samples: they are taken out of a table and kept."""
 
     def __init__(self, pattern: re.Pattern[bytes], mark: bytes = b"") -> None:
         """Begin.
@@ -73,20 +73,20 @@ class Aside:
         """
         self._pattern = pattern
         self._mark = mark
-        self._lines: list[Line] = []
+        self._lines: list[TextLine] = []
 
     def take(self, block: TextBlock) -> TextBlock:
         """Return the block with such lines left empty, so that the numbers of lines stay right."""
         pieces, kept, number = [], 0, block.first_line
         for start, end in self._spans(block.data):
             number += block.data.count(b"\n", kept, start)
-            self._lines.append(Line(number, block.data[start:end].decode()))
+            self._lines.append(TextLine(number, block.data[start:end].decode()))
             pieces.append(block.data[kept:start])
             kept = end
         return block._replace(data=b"".join((*pieces, block.data[kept:]))) if pieces else block
 
-    def taken(self) -> list[Line]:
-        """Return the lines that were put aside since the last call."""
+    def taken(self) -> list[TextLine]:
+        """Return the lines that were taken out since the last call."""
         lines, self._lines = self._lines, []
         return lines
 
@@ -122,7 +122,7 @@ def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fa
     if (blank | good).all():
         # a blank line is nothing but its end
         return Rows(np.delete(octets, ends[blank]).tobytes(), np.flatnonzero(good) + block.first_line, quoted)
-    return _mend(block, delimiter, width, complain, fields, blank | good, good)
+    return _repair(block, delimiter, width, complain, fields, blank | good, good)
 
 
 def _all_regular(ends: IntArray, delimiters: IntArray, width: int) -> bool:
@@ -162,7 +162,7 @@ def _check_quotes(
     return suspicious, delimiters[quotes_before % 2 == 0]
 
 
-def _mend(
+def _repair(
     block: TextBlock,
     delimiter: str,
     width: int,
@@ -207,7 +207,7 @@ def _quoted(fields: list[str], delimiter: str) -> bytes:
 
 
 _BYTES_PER_RUN = 512
-"""Texts that change more often than that are cheaper to read otherwise."""
+"""Texts that change more often than once in so many bytes are faster to read by polars."""
 
 _SPELLINGS = np.array([list(each.encode().ljust(16, b"\0")) for each in MISSING], dtype=np.uint8)
 
@@ -263,7 +263,7 @@ def plain_rows(
     }
     if varied := [name for name in dict.fromkeys(text.values()) if name not in said]:
         if rows < block.lines:
-            return None  # not everybody passes over empty lines
+            return None  # polars would not skip empty lines
         said |= read_text(varied).to_dict()
     columns = {ours: said[theirs] for ours, theirs in text.items()}
     columns |= {ours: found[theirs] for ours, theirs in numbers.items()}
@@ -272,7 +272,7 @@ def plain_rows(
 
 def _repeated(data: bytes, runs: IntArray, rows: int) -> pl.Series:
     """Return a column of text from its runs; null where a field is empty and not quoted."""
-    # plain lists of numbers: many small tuples would set off the collector of garbage
+    # plain lists of numbers: many small tuples would start the garbage collector
     starts, ends = runs[:, 0].tolist(), runs[:, 1].tolist()
     texts = [
         data[start:end].decode() if end > start or data[start - 1 : start] == b'"' else None
@@ -284,14 +284,14 @@ def _repeated(data: bytes, runs: IntArray, rows: int) -> pl.Series:
     return values[np.repeat(np.arange(len(texts), dtype=np.uint32), np.diff(runs[:, 2], append=rows))]
 
 
-# --- Text tables read block by block: the engine under all table-shaped formats.
+# --- The table.
 
 
 WHITESPACE: Final = " "
 """As a delimiter: any run of spaces and tabs."""
 
 _COLUMN_MARKS = "\t;,|"
-_MOST_TOLD = 10
+_MOST_REPORTED = 10
 _TEXT = re.compile(rb"\S")
 
 
@@ -333,7 +333,7 @@ class Table:
         comments: bool = False,
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
-        aside: Aside | None = None,
+        non_rows: NonRowLines | None = None,
     ) -> None:
         """Open the table and find its columns.
 
@@ -346,13 +346,13 @@ class Table:
             comments: Whether lines that begin with ``#`` may stand before the header.
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
-            aside: Takes out lines that are no rows.
+            non_rows: Takes out lines that are no rows.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
-        self._aside = aside
+        self._non_rows = non_rows
         self._rules = parse_rules(options.valid)
         self._decimal = check_decimal(options.decimal, delimiter)
         self._width: int | None = None
@@ -415,13 +415,13 @@ class Table:
     def with_flag(
         self, batch: Batch, name: str, column: str, good: Collection[str], bad: Collection[str], expected: str
     ) -> Batch:
-        """Turn our column ``name`` of words into true and false; rows that say neither, and something, are bad."""
+        """Turn our column ``name`` of words into true and false; rows with any other word are bad."""
         tokens = batch.frame[name]
         is_good, unclear = as_flags(tokens, good, bad)
         flagged = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)
         return self.reject(flagged, unclear, column, expected, tokens)
 
-    def _judge(self, batch: Batch, columns: Mapping[Rule, str], names: Mapping[str, str]) -> Batch:
+    def _judge(self, batch: Batch, columns: Mapping[ValidityRule, str], names: Mapping[str, str]) -> Batch:
         """Add the columns that say where the user's rules hold, and report what cannot be compared."""
         frame = batch.frame
         verdicts = [verdict(rule, frame[names[theirs]], self._decimal or ".") for rule, theirs in columns.items()]
@@ -434,14 +434,14 @@ class Table:
             note_lost(rule, each, self.report)
         self.report.rules_kept = True
         kept = frame.drop(ours for theirs, ours in names.items() if ours == f"for rules {theirs}")
-        return self._settle(Batch(kept.with_columns(held(list(columns), verdicts)), batch.lines), bad)
+        return self._settle(Batch(kept.with_columns(rule_columns(list(columns), verdicts)), batch.lines), bad)
 
     @property
     def _separator(self) -> str:
         return "\t" if self.delimiter == WHITESPACE else self.delimiter
 
     def _first_block(self, comments: bool, is_header: Callable[[str], bool] | None) -> TextBlock:
-        """Return the first block from its first line that says something, or from the header."""
+        """Return the first block from its first line that is not empty, or from the header."""
         for block in self._source:
             rest = block
             while rest.data:
@@ -464,7 +464,7 @@ class Table:
             yield self._rows_only(block)
 
     def _rows_only(self, block: TextBlock) -> TextBlock:
-        return self._tabbed(block if self._aside is None else self._aside.take(block))
+        return self._tabbed(block if self._non_rows is None else self._non_rows.take(block))
 
     def _tabbed(self, block: TextBlock) -> TextBlock:
         if self.delimiter != WHITESPACE:
@@ -550,7 +550,7 @@ class Table:
         rows = np.flatnonzero(any_bad)
         if not len(rows):
             return batch
-        for row in rows[:_MOST_TOLD].tolist():
+        for row in rows[:_MOST_REPORTED].tolist():
             fields = next(fields for fields in bad if fields.rows[row])
             token = fields.tokens[row]
             found = "nothing" if token is None else repr(token)
@@ -561,7 +561,7 @@ class Table:
                     self.path, line=line, column=fields.column, expected=fields.expected, found=found, hint=hint
                 )
             )
-        self.report.bad_lines += max(0, len(rows) - _MOST_TOLD)
+        self.report.bad_lines += max(0, len(rows) - _MOST_REPORTED)
         return batch.take(~any_bad)
 
 
@@ -615,7 +615,7 @@ def check_delimiter(delimiter: str | None) -> str | None:
     return delimiter
 
 
-# --- Files that lie beside the samples: small tables read at once, and series that run along, such as pupil sizes.
+# --- Files beside the samples: small tables read at once, and series of the same time, such as pupil sizes.
 
 
 class SeriesBesideSamples:
@@ -698,7 +698,7 @@ def read_whole(
     The mappings give our name → the words of the column, and after a space its unit where the words alone do not
     tell. Columns that the file lacks are null.
     """
-    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), quiet_report(report), delimiter=",", may_be_empty=True)
     found = {ours: name for ours, words in {**text, **numbers}.items() if (name := _find_beside(table.columns, words))}
     parts = [
         batch.frame
@@ -717,7 +717,7 @@ def _find_beside(columns: Columns, words: str) -> str | None:
     return columns.find_with_unit(spelling, (unit,)) if unit else columns.find(spelling)
 
 
-def aside(report: ReadReport) -> ReadReport:
+def quiet_report(report: ReadReport) -> ReadReport:
     """Return a report for a file that lies beside the one being read, so that progress stays the main file's."""
     return ReadReport(skip_bad=report.skip_bad)
 

@@ -313,7 +313,7 @@ def no_such_encoding(encoding: str) -> InputError:
 # --- Files of one JSON object on each line, a block at a time; a line that is none is a bad line.
 
 
-Line = tuple[int, dict[str, Any]]
+JsonLine = tuple[int, dict[str, Any]]
 
 _MOST_SHAPES = 200
 _TEXT_OR_NUMBER = re.compile(rb'("(?:[^"\\]|\\.)*")|-?\d[\d.]*')
@@ -344,7 +344,7 @@ def json_blocks(path: Path, options: ReadOptions, report: ReadReport) -> Iterato
     return text_blocks(path, report, options.encoding, block_bytes=size)
 
 
-def json_lines(path: Path, block: TextBlock, report: ReadReport) -> list[Line]:
+def json_lines(path: Path, block: TextBlock, report: ReadReport) -> list[JsonLine]:
     """Return a block's objects with their lines' numbers."""
     texts = enumerate(block.data.split(b"\n"), block.first_line)
     lines = [(number, text.strip()) for number, text in texts if text and not text.isspace()]
@@ -458,7 +458,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _at_once(lines: list[tuple[int, bytes]]) -> list[Line] | None:
+def _at_once(lines: list[tuple[int, bytes]]) -> list[JsonLine] | None:
     """Parse a block as one list, which is several times faster; None if a line needs a closer look."""
     # every line opens and closes an object, so that halves of two lines cannot make one
     if not all(text.startswith(b"{") and text.endswith(b"}") for _, text in lines):
@@ -472,7 +472,7 @@ def _at_once(lines: list[tuple[int, bytes]]) -> list[Line] | None:
     return [(number, value) for (number, _), value in zip(lines, values, strict=True)]
 
 
-def _one_by_one(path: Path, lines: list[tuple[int, bytes]], report: ReadReport) -> list[Line]:
+def _one_by_one(path: Path, lines: list[tuple[int, bytes]], report: ReadReport) -> list[JsonLine]:
     good = []
     for number, text in lines:
         try:

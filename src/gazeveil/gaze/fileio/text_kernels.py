@@ -2,18 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From bytes to numbers, compiled: decimal digits, rows of delimited text, lines of JSON, EyeLink sample lines.
 
-Short numbers take one exact division. Longer ones are multiplied by a power of five of 128 bits, which decides the
-rounding (Lemire, Number parsing at a gigabyte per second, 2021). Where the product is too close to call, or the number
-too long, nothing is stated, and someone slower has to look.
-
-Nothing is decided here: where a row has other columns than the first, or a field is neither plainly a number nor
-missing, all of it is handed back to Python.
-
-What stands around the numbers is a line's shape: ``{"ts":#,"gp":[#,#]}``. A recorder writes few shapes, so Python has
-to look at one line of each.
-
-Nothing is decided here: a line that is not plainly a whole sample is handed back to Python, which either reads it
-the slow way or says what is wrong with it.
+Nothing is decided here: a row, line or field that is not plainly written is handed back to Python, which reads it the
+slow way or says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -25,8 +15,21 @@ from numpy.typing import NDArray
 
 from gazeveil.kernel_compiler import kernel
 
+TAB, NEWLINE, SPACE, QUOTE, PLUS, MINUS, DOT, BACKSLASH = 9, 10, 32, 34, 43, 45, 46, 92
+CAPITAL_A, CAPITAL_E, CAPITAL_N, CAPITAL_S, CAPITAL_T, CAPITAL_Z, LETTER_E = 65, 69, 78, 83, 84, 90, 101
+TO_LOWER = np.uint8(32)
+ZERO, NINE = np.uint8(48), np.uint8(9)
+NOTHING, ONE, TEN = np.uint64(0), np.uint64(1), np.uint64(10)
+"""Positions are unsigned, which saves a check for negative ones at every byte."""
+
 MOST_DIGITS = 19
 """This many digits always fit into 64 bits."""
+
+EXACT_DIGITS = 15
+"""A whole number of this many digits, and the power of ten it is divided by, are exact in a float64.
+
+One division then rounds once, so the quotient is the float64 nearest to what is written.
+"""
 
 FARTHEST_POWER: Final = 40
 EXACT_WHOLE = np.uint64(2**53)
@@ -59,12 +62,22 @@ def _powers_of_five() -> list[tuple[int, int]]:
     return found
 
 
+@kernel()
+def _is_digit(byte: Any) -> bool:
+    return bool(np.uint8(byte - ZERO) <= NINE)
+
+
 FIVES = np.array(_powers_of_five(), dtype=np.uint64)
 
 
 @kernel()
 def nearest(whole: Any, power: Any) -> tuple[float, Any, bool]:
-    """Return ``whole * 10**power`` as a float64, or as its bits where these are not 0; and whether it is known."""
+    """Return ``whole * 10**power`` as a float64, or as its bits where these are not 0; and whether it is known.
+
+    Short numbers take one exact division. Longer ones are multiplied by a power of five of 128 bits, which decides the
+    rounding (Lemire, Number parsing at a gigabyte per second, 2021). Where the product is too close to call, or the
+    number too long, the result is not known.
+    """
     if whole <= EXACT_WHOLE and -EXACT_POWER <= power <= EXACT_POWER:
         value = np.float64(whole)
         return (value / POWERS_OF_TEN[-power] if power < 0 else value * POWERS_OF_TEN[power]), ZERO_BITS, True
@@ -115,15 +128,10 @@ def _product(a: Any, b: Any) -> tuple[Any, Any]:
     return high, (carried << THIRTY_TWO) | (low & LOW_HALF)
 
 
-# --- Rows of delimited text from bytes to numbers and runs of equal texts, compiled.
+# --- Rows of delimited text, to numbers and runs of equal texts.
 
 
 SKIPPED, NUMBER, TEXT = 0, 1, 2
-TAB, NEWLINE, SPACE, QUOTE, PLUS, MINUS = 9, 10, 32, 34, 43, 45
-CAPITAL_A, CAPITAL_Z, TO_LOWER, LETTER_E = 65, 90, np.uint8(32), 101
-ZERO, NINE = np.uint8(48), np.uint8(9)
-NOTHING, ONE, TEN = np.uint64(0), np.uint64(1), np.uint64(10)
-"""Positions are unsigned, which spares a look for negative ones at every byte."""
 
 
 @kernel()
@@ -336,19 +344,13 @@ def _read_odd(data: Any, start: Any, stops: Any, decimal: int, missing: Any) -> 
     return value, value_bits, end, plain and stopped == after
 
 
-# --- Lines of JSON taken apart into their numbers and what stands around these, compiled.
+# --- Lines of JSON, to their numbers and the shape of what stands around these: ``{"ts":#,"gp":[#,#]}``. A recorder
+# writes few shapes, so Python has to look at one line of each.
 
 
-JSON_NEWLINE, JSON_QUOTE, BACKSLASH, JSON_MINUS, JSON_DOT = 10, 34, 92, 45, 46
-
-JSON_ONE = np.uint64(1)
 A_NUMBER = np.uint64(1)
 """Stands for a number in a shape; JSON has no such byte."""
 
-EXACT_DIGITS = 15
-"""A whole number of this many digits, and the power of ten it is divided by, are exact in a float64."""
-
-JSON_POWERS_OF_TEN = np.array([10.0**exponent for exponent in range(EXACT_DIGITS + 1)])
 FIRST_HASH, HASH_FACTOR = np.uint64(14695981039346656037), np.uint64(1099511628211)
 
 
@@ -375,17 +377,17 @@ def take_apart(
         digest = FIRST_HASH
         in_text = False
         byte = data[at]
-        while byte != JSON_NEWLINE:
+        while byte != NEWLINE:
             if in_text:
-                if byte == BACKSLASH and data[at + JSON_ONE] != JSON_NEWLINE:
+                if byte == BACKSLASH and data[at + ONE] != NEWLINE:
                     digest = (digest ^ np.uint64(byte)) * HASH_FACTOR
-                    at += JSON_ONE
+                    at += ONE
                     byte = data[at]
-                elif byte == JSON_QUOTE:
+                elif byte == QUOTE:
                     in_text = False
-            elif byte == JSON_QUOTE:
+            elif byte == QUOTE:
                 in_text = True
-            elif byte == JSON_MINUS or _is_digit(byte):
+            elif byte == MINUS or _is_digit(byte):
                 value, at, plain = _read_json_number(data, at)
                 if not plain:
                     return -1, 0
@@ -395,11 +397,11 @@ def take_apart(
                 byte = data[at]
                 continue
             digest = (digest ^ np.uint64(byte)) * HASH_FACTOR
-            at += JSON_ONE
+            at += ONE
             byte = data[at]
         shapes[line] = digest
         line += 1
-        at += JSON_ONE
+        at += ONE
     lines[line, 0], lines[line, 1] = at, count
     return line, count
 
@@ -407,53 +409,34 @@ def take_apart(
 @kernel()
 def _read_json_number(data: Any, at: Any) -> tuple[float, Any, bool]:
     """Read a number as JSON writes it, without exponent; tell whether it is one."""
-    negative = data[at] == JSON_MINUS
+    negative = data[at] == MINUS
     if negative:
-        at += JSON_ONE
+        at += ONE
     whole: Any = 0
     digits, decimals = 0, 0
     starts_with_zero = data[at] == ZERO
     while _is_digit(data[at]):
         whole = whole * 10 + np.int64(data[at] - ZERO)
         digits += 1
-        at += JSON_ONE
+        at += ONE
     if digits == 0 or (starts_with_zero and digits > 1):
         return 0.0, at, False
-    if data[at] == JSON_DOT:
-        at += JSON_ONE
+    if data[at] == DOT:
+        at += ONE
         while _is_digit(data[at]):
             whole = whole * 10 + np.int64(data[at] - ZERO)
             decimals += 1
-            at += JSON_ONE
+            at += ONE
         if decimals == 0:
             return 0.0, at, False
-    if digits + decimals > EXACT_DIGITS or data[at] in (43, 45, 46, 69, 101):
+    if digits + decimals > EXACT_DIGITS or data[at] in (PLUS, MINUS, DOT, CAPITAL_E, LETTER_E):
         return 0.0, at, False
-    value = whole / JSON_POWERS_OF_TEN[decimals]
+    value = whole / POWERS_OF_TEN[decimals]
     return -value if negative else value, at, True
 
 
-@kernel()
-def _is_digit(byte: Any) -> bool:
-    return bool(np.uint8(byte - ZERO) <= NINE)
+# --- EyeLink sample lines.
 
-
-# --- EyeLink sample lines from bytes to numbers, compiled.
-
-
-EYELINK_TAB, EYELINK_NEWLINE, EYELINK_SPACE, EYELINK_MINUS, EYELINK_DOT = 9, 10, 32, 45, 46
-LETTER_A, EYELINK_LETTER_E, LETTER_N, LETTER_S, LETTER_T, LETTER_Z = 65, 69, 78, 83, 84, 90
-
-EYELINK_ONE = np.uint64(1)
-"""Positions are unsigned, which spares a look for negative ones at every byte."""
-
-
-"""A whole number of this many digits, and the power of ten it is divided by, are exact in a float64.
-
-One division then rounds once, so the quotient is the float64 nearest to what is written.
-"""
-
-EYELINK_POWERS_OF_TEN = np.array([10.0**exponent for exponent in range(EXACT_DIGITS + 4)])
 
 OTHER_LINE = 0
 ODD_SAMPLE = 1
@@ -495,10 +478,10 @@ def read_lines(
     at, end = np.uint64(position), np.uint64(len(data))
     while at < end:
         first = data[at]
-        if _is_digit_of_a_sample(first):
+        if _is_digit(first):
             if shape[0] == 0:
                 counted += 1
-                at = _end_of_line(data, at) + EYELINK_ONE
+                at = _end_of_line(data, at) + ONE
             elif row == room:
                 break
             else:
@@ -510,10 +493,10 @@ def read_lines(
                     _note(noted, notes, ODD_SAMPLE, at, after, line, row)
                     notes += 1
                 row += 1
-                at = after + EYELINK_ONE
+                at = after + ONE
             line += 1
-        elif first == EYELINK_NEWLINE:
-            at += EYELINK_ONE
+        elif first == NEWLINE:
+            at += ONE
             line += 1
         else:
             if notes == len(noted):
@@ -521,21 +504,21 @@ def read_lines(
             after = _end_of_line(data, at)
             _note(noted, notes, OTHER_LINE, at, after, line, row)
             notes += 1
-            second = data[at + EYELINK_ONE]
-            at = after + EYELINK_ONE
+            second = data[at + ONE]
+            at = after + ONE
             line += 1
-            if (first == LETTER_S and second in (LETTER_T, LETTER_A)) or (
-                first == EYELINK_LETTER_E and second == LETTER_N
+            if (first == CAPITAL_S and second in (CAPITAL_T, CAPITAL_A)) or (
+                first == CAPITAL_E and second == CAPITAL_N
             ):
                 break
     return int(at), line, row, notes, counted
 
 
 @kernel()
-def combine_eyes(
+def combine_raw_eyes(
     raw: NDArray[np.float64], eyes: int, rows: int, left: float, top: float, chosen: int, no_pupils: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Tell what each eye saw, and both together.
+    """Return what each eye saw, and both together.
 
     Args:
         raw: Time, then x, y and pupil of one eye or two, NaN where missing.
@@ -585,7 +568,7 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
     """Read one line; return the position of its line feed, and whether it is plainly a sample of that shape."""
     numbers, flags, target_numbers, target_flags = shape[0], shape[1], shape[2], shape[3]
     for column in range(numbers):
-        value, at, plain = _read_eyelink_number(data, at, 3 if column == 0 else 0)
+        value, at, plain = read_eyelink_number(data, at, 3 if column == 0 else 0)
         if not plain or (column == 0 and np.isnan(value)):
             return at, False
         if column < kept:
@@ -595,7 +578,7 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
         if not plain:
             return at, False
     for _ in range(target_numbers):
-        value, at, plain = _read_eyelink_number(data, at, 0)
+        value, at, plain = read_eyelink_number(data, at, 0)
         if not plain:
             return at, False
     if target_flags > 0:
@@ -603,35 +586,35 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
         if not plain:
             return at, False
     at = _skip_blanks(data, at)
-    return at, data[at] == EYELINK_NEWLINE
+    return at, data[at] == NEWLINE
 
 
 @kernel()
-def _read_eyelink_number(data: Any, at: Any, shift: int) -> tuple[float, Any, bool]:
+def read_eyelink_number(data: Any, at: Any, shift: int) -> tuple[float, Any, bool]:
     """Read a number divided by 10**shift, or a lone dot as NaN; tell whether it is one of these, plainly written."""
     at = _skip_blanks(data, at)
-    negative = data[at] == EYELINK_MINUS
+    negative = data[at] == MINUS
     if negative:
-        at += EYELINK_ONE
+        at += ONE
     whole: Any = 0
     digits, decimals = 0, 0
-    while _is_digit_of_a_sample(data[at]):
+    while _is_digit(data[at]):
         whole = whole * 10 + np.int64(data[at] - ZERO)
         digits += 1
-        at += EYELINK_ONE
-    if data[at] == EYELINK_DOT:
-        at += EYELINK_ONE
-        while _is_digit_of_a_sample(data[at]):
+        at += ONE
+    if data[at] == DOT:
+        at += ONE
+        while _is_digit(data[at]):
             whole = whole * 10 + np.int64(data[at] - ZERO)
             decimals += 1
-            at += EYELINK_ONE
+            at += ONE
         digits += decimals
         if digits == 0 and not negative:
             return np.nan, at, _ends_field(data[at])
     plain = 0 < digits <= EXACT_DIGITS and _ends_field(data[at])
     if not plain:
         return 0.0, at, False
-    value = whole / EYELINK_POWERS_OF_TEN[decimals + shift]
+    value = whole / POWERS_OF_TEN[decimals + shift]
     return -value if negative else value, at, True
 
 
@@ -640,33 +623,28 @@ def _skip_flags(data: Any, at: Any, length: int) -> tuple[Any, bool]:
     """Pass over a field of that many dots and capitals, and tell whether there is one."""
     at = _skip_blanks(data, at)
     for _ in range(length):
-        if data[at] != EYELINK_DOT and not LETTER_A <= data[at] <= LETTER_Z:
+        if data[at] != DOT and not CAPITAL_A <= data[at] <= CAPITAL_Z:
             return at, False
-        at += EYELINK_ONE
+        at += ONE
     return at, _ends_field(data[at])
 
 
 @kernel()
-def _is_digit_of_a_sample(byte: Any) -> bool:
-    return bool(np.uint8(byte - ZERO) <= NINE)
-
-
-@kernel()
 def _ends_field(byte: Any) -> bool:
-    return byte in (EYELINK_SPACE, EYELINK_TAB, EYELINK_NEWLINE)
+    return byte in (SPACE, TAB, NEWLINE)
 
 
 @kernel()
 def _skip_blanks(data: Any, at: Any) -> Any:
-    while data[at] in (EYELINK_SPACE, EYELINK_TAB):
-        at += EYELINK_ONE
+    while data[at] in (SPACE, TAB):
+        at += ONE
     return at
 
 
 @kernel()
 def _end_of_line(data: Any, at: Any) -> Any:
-    while data[at] != EYELINK_NEWLINE:
-        at += EYELINK_ONE
+    while data[at] != NEWLINE:
+        at += ONE
     return at
 
 

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write recordings as text files that other programs read.
+"""Write recordings as text files that other programs read, in one walk over the chunks; report what a file cannot hold.
 
-One walk over the chunks, and what a file cannot hold is reported.
-
-A format says in a `TextFile` how its files look. What its files have no place for is counted in `Losses`, or refused
+A `TextFile` defines how the files of a format look. What they have no place for is counted in `Losses`, or refused
 where two recordings would become one. Nothing is put in place before all is written.
 """
 
@@ -27,7 +25,7 @@ from gazeveil.errors import GeometryError, InputError
 from gazeveil.files import is_device, replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.numbers import plain_numbers
-from gazeveil.gaze.fileio.recordings import follows_from_eyes
+from gazeveil.gaze.fileio.row_assembly import follows_from_eyes
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import VeilNote
@@ -361,8 +359,10 @@ def _in_unit(table: pl.DataFrame, geometry: Geometry, kind: type[TextFile], pref
 # --- Events as lines among the samples of a file.
 
 
-DETECTOR = "by which detector events were found: they stand as the tracker's"
-OWN = "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
+DETECTOR_LOST = "by which detector events were found: they stand as the tracker's"
+RESERVED_MESSAGES = (
+    "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
+)
 
 
 def with_known_numbers(events: pl.DataFrame) -> pl.DataFrame:
@@ -378,14 +378,14 @@ class TimedLine(NamedTuple):
     text: str
 
 
-class AmongRows:
+class LinesAmongRows:
     """Lines that wait for the rows of their time."""
 
     def __init__(self) -> None:
         self._waiting: list[TimedLine] = []
 
     def add(self, lines: Iterable[TimedLine]) -> None:
-        """Let lines wait."""
+        """Add lines that wait for their rows."""
         self._waiting += lines
 
     def put(self, text: str, times: FloatArray) -> str:
@@ -406,13 +406,13 @@ class AmongRows:
             done = place
         return "".join([*pieces, *rows[done:]])
 
-    def rest(self) -> str:
-        """Return the lines that are left, which wait no longer."""
-        rest, self._waiting = self._waiting, []
-        return "".join(f"{line.text}\n" for line in rest)
+    def remaining(self) -> str:
+        """Return the lines that still wait, and drop them."""
+        lines, self._waiting = self._waiting, []
+        return "".join(f"{line.text}\n" for line in lines)
 
 
-# --- How tables look when we write them: our own, CSV or TSV.
+# --- Our own tables, CSV or TSV.
 
 
 class DelimitedFile(TextFile):

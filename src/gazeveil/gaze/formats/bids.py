@@ -15,10 +15,18 @@ import polars as pl
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio import bids_writer
-from gazeveil.gaze.fileio.bids import DESCRIPTION, OURS, Sidecars, axis_changes, geometry_of, parse_bids_name, units_of
+from gazeveil.gaze.fileio.bids import (
+    DESCRIPTION,
+    OURS,
+    Sidecars,
+    axis_changes,
+    bids_geometry,
+    parse_bids_name,
+    units_of,
+)
 from gazeveil.gaze.fileio.columns import HOLDS, TIME_UNITS, Columns, parse_name
-from gazeveil.gaze.fileio.recordings import PER_SECOND, combined, in_seconds
-from gazeveil.gaze.fileio.tables import Batch, Table, add_bad_lines, aside, is_blank
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, combined, in_seconds
+from gazeveil.gaze.fileio.tables import Batch, Table, add_bad_lines, is_blank, quiet_report
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import VeilNote
@@ -96,7 +104,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
     note = VeilNote.from_dict(ours["veiled"]) if isinstance(ours.get("veiled"), dict) else None
     key = _key(main.path, ours, options)
     presentation = sidecars.of(main.path, "events")
-    geometry = geometry_of(main.path, main.about, presentation, options)
+    geometry = bids_geometry(main.path, main.about, presentation, options)
     changes = axis_changes(main.path, presentation, geometry, options)
     rate = _rate(main)
     events = _events(eyes, sidecars, options, report)
@@ -219,7 +227,7 @@ def _side_by_side(
 ) -> Iterator[pl.DataFrame]:
     """Yield the samples of all eyes in one table, row by row the same line and time."""
     prefixes = ["" if eye.eye == "cyclopean" else f"{eye.eye}_" for eye in eyes]
-    reports = [report, *(aside(report) for _ in eyes[1:])]
+    reports = [report, *(quiet_report(report) for _ in eyes[1:])]
     streams = [
         _samples_of(eye, prefix, rate, options, own) for eye, prefix, own in zip(eyes, prefixes, reports, strict=True)
     ]
@@ -293,7 +301,7 @@ def _events_of(eye: _EyeFile, logged: _EyeFile, options: ReadOptions, report: Re
     extra = [name for name in schema.EVENTS if name in names] if OURS in logged.about else []
     text = ["trial_type", "message", *(name for name in extra if schema.EVENTS[name] == pl.String)]
     numbers = ["onset", "duration", "blink", *(name for name in extra if schema.EVENTS[name] == pl.Float64)]
-    own = aside(report)
+    own = quiet_report(report)
     table = Table(logged.path, options.beside(), own, delimiter="\t", header=names, may_be_empty=True)
     batches = table.batches(
         {name: name for name in text if name in names}, {name: name for name in numbers if name in names}, ("onset",)
@@ -326,7 +334,7 @@ def _as_events(batch: Batch, eye: _EyeFile, scale: float, duration_scale: float)
     )
 
 
-# --- BIDS eye tracking: ``…_recording-eye1_physio.tsv.gz`` with JSON sidecars, one file per eye, in a data set.
+# --- The format.
 
 
 @file_format("bids")
@@ -358,7 +366,7 @@ class Bids:
             )
         recordings = by_recording(files)
         for done, eyes in enumerate(recordings, start=1):
-            own = aside(report)
+            own = quiet_report(report)
             for chunk in read_recording(eyes, sidecars, options, own):
                 report.rules_kept = own.rules_kept
                 yield chunk

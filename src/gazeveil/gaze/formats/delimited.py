@@ -15,7 +15,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import GAZE_UNITS, TIME_UNITS, Columns, column_of, parse_name
-from gazeveil.gaze.fileio.recordings import PER_SECOND, KeyRuns, combined, guess_time_unit, in_seconds, step_in_words
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, KeyRuns, combined, guess_time_unit, in_seconds, step_in_words
 from gazeveil.gaze.fileio.tables import Batch, Table, check_delimiter
 from gazeveil.gaze.fileio.writing import DelimitedFile, TabFile, write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format

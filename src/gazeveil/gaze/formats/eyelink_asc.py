@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""EyeLink ASC: what the tracker's ``edf2asc`` makes of its recordings.
+"""EyeLink ASC, into which the tracker's ``edf2asc`` converts its recordings.
 
 A file is a preamble of ``**`` lines and then recording blocks, each from a line START to a line END; a block is a
 trial. Within a block there are sample lines, which begin with a digit, and lines that begin with a keyword. Between
@@ -27,11 +27,11 @@ from gazeveil.gaze.fileio.eyelink import (
     BOTH_EYES,
     ENDINGS,
     Blocks,
+    Misfit,
     Names,
     Shape,
     Trial,
-    Unfit,
-    event_table,
+    eyelink_event_table,
     read_sample,
     shown,
 )
@@ -41,7 +41,7 @@ from gazeveil.gaze.fileio.text import text_blocks
 from gazeveil.gaze.fileio.writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
-_LOOKS_LIKE_IT = re.compile(
+_LOOKS_LIKE_ASC = re.compile(
     rb"^(?:\*\* CONVERTED FROM .*\.edf\b|\*\* .*EYELINK"
     rb"|START[ \t]+\d+(?:\.\d+)?[ \t].*(?:SAMPLES|EVENTS)|SAMPLES[ \t]+(?:GAZE|HREF|PUPIL)\b)",
     re.MULTILINE | re.IGNORECASE,
@@ -67,7 +67,7 @@ class EyeLinkAsc:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether there is a preamble or a block as EyeLink writes it, or an .asc file of nothing but samples."""
-        if _LOOKS_LIKE_IT.search(head):
+        if _LOOKS_LIKE_ASC.search(head):
             return True
         return ".asc" in path.suffixes and _SAMPLE_LINE.match(head.lstrip()) is not None
 
@@ -169,7 +169,7 @@ class _Reading:
         if trial is None or trial.layout is None:
             raise InternalError("a sample line was read before its layout was known")
         values = read_sample(text, trial.layout)
-        if isinstance(values, Unfit):
+        if isinstance(values, Misfit):
             self.report.bad(values.error(self.path, line))
             return False
         self.values[: len(values), row] = values
@@ -192,7 +192,7 @@ class _Reading:
         if (text[:1].isdigit() and not ends_in_flags) or (keyword and keyword[0] in (*ENDINGS, b"BUTTON", b"INPUT")):
             hint = "the file may be cut off: copy it again, or drop the line with --skip-bad"
             self.report.bad(
-                Unfit(None, "a line end", f"the file's end after {shown(text)}").error(self.path, line, hint)
+                Misfit(None, "a line end", f"the file's end after {shown(text)}").error(self.path, line, hint)
             )
             return
         yield from self._read_lines(text + b"\n", line)
@@ -216,11 +216,11 @@ class _Reading:
             known = closing or (trial.stimulus.settled and trial.trial.settled)
             trial.key = self.blocks.key_of(trial, trial.names if known else self._names_ahead(trial))
         self.any_samples |= self.rows > 0
-        samples, happened = self._samples(trial), event_table(trial.events)
+        samples, happened = self._samples(trial), eyelink_event_table(trial.events)
         yield Chunk(trial.key, samples, trial.geometry, happened, self.blocks.rate_hz, trial.pupil_unit)
 
     def _names_ahead(self, trial: Trial) -> Names:
-        """Return what a trial will be called when all its messages were seen."""
+        """Return the names of a trial once all its messages are read."""
         if self.names is None:
             self.names = _names_of_trials(self.path, self.options, self.blocks)
         return self.names.get(trial.number, trial.names)
@@ -253,7 +253,7 @@ class _Reading:
         chosen = -1
         if self.options.eye != "both" and eyes != ("",):
             chosen = eyes.index(self.options.eye) if self.options.eye in eyes else _NO_EYE
-        gaze, valid = self.kernels.combine_eyes(
+        gaze, valid = self.kernels.combine_raw_eyes(
             self.values, len(eyes), self.rows, trial.screen.left, trial.screen.top, chosen, self._without_pupils(trial)
         )
         columns = [pl.Series("t", self.values[0, : self.rows].copy())]
@@ -273,7 +273,7 @@ class _Reading:
 
 
 class _NamesAhead(_Reading):
-    """Passes over all samples, to see what each trial will be called."""
+    """Skips all samples, to find the names of the trials."""
 
     def __init__(self, path: Path, options: ReadOptions, report: ReadReport) -> None:
         super().__init__(path, options, report)
@@ -304,7 +304,7 @@ class _PupilsAhead(_Reading):
 
 
 def _names_of_trials(path: Path, options: ReadOptions, blocks: Blocks) -> dict[int, Names]:
-    """Return what each trial of a file is called; nothing if at a glance no message can name one."""
+    """Return the names of each trial of a file; nothing if by a quick check no message can name one."""
     report = ReadReport(skip_bad=True)
     lines = text_blocks(path, report, options.encoding, _BLOCK_BYTES)
     rules = (blocks.stimulus_rules, blocks.trial_rules)

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of fixations as text: a row a fixation, with its place and, where it is stated, its start and duration.
+"""Lists of fixations as text: one row per fixation, with its place and, where it is stated, its start and duration.
 
-Vendors' exports are found by the columns that mark them, other tables by common names.
-
-SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are known by their
-columns; other tables by common names, or by ``--column``. Units of time are stated by someone, never guessed.
+SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are recognised by their
+columns; other tables by common names, or by ``--column``. Units of time have to be stated and are never guessed.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.fileio.messages import a_name, usual_variable
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     KeyRuns,
     combined,
@@ -36,7 +34,7 @@ from gazeveil.gaze.fileio.recordings import (
     stated,
     stated_screen,
 )
-from gazeveil.gaze.fileio.tables import Aside, Batch, Table, check_delimiter
+from gazeveil.gaze.fileio.tables import Batch, NonRowLines, Table, check_delimiter
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.formats.delimited import SPELLINGS as OF_TABLES
@@ -48,7 +46,7 @@ _PLACES = (
     *("currentfix?", "mappedfixationpoint?", "fixationpoint?", "fixationposition?", "mappedfixation?", "fixation?"),
     *("fix?", "fpog?", "normpos?", "location?", "mean?", "avg?", "?avg", "?mean", "?cord"),
 )
-SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+FIXATION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         **{axis: (*(place.replace("?", axis) for place in _PLACES), *OF_TABLES[axis]) for axis in "xy"},
         "t": (
@@ -202,7 +200,7 @@ def find_columns(columns: Columns, vendor: Vendor, options: ReadOptions) -> tupl
     elif not {"x", "y"} <= set(found):
         raise columns.missing("for both x and y", hint="name both with --column x=NAME --column y=NAME")
     taken = set(found.values()) | {name for name in columns.names if parse_name(name).words in vendor.not_ours}
-    for ours, spellings in SPELLINGS.items():
+    for ours, spellings in FIXATION_SPELLINGS.items():
         if ours not in found and ours not in {"x", "y"}:
             rest = Columns(columns.path, tuple(name for name in columns.names if name not in taken), columns.line)
             if name := rest.find(*spellings):
@@ -216,7 +214,7 @@ def find_columns(columns: Columns, vendor: Vendor, options: ReadOptions) -> tupl
 
 def _place(columns: Columns) -> dict[str, str]:
     """Return x and y of one viewing plane: in pixels of the screen if they are there, else as they come."""
-    for spelling_x, spelling_y in zip(SPELLINGS["x"], SPELLINGS["y"], strict=True):
+    for spelling_x, spelling_y in zip(FIXATION_SPELLINGS["x"], FIXATION_SPELLINGS["y"], strict=True):
         pairs = {}
         for name in columns.names:
             words, unit = parse_name(name)
@@ -227,7 +225,7 @@ def _place(columns: Columns) -> dict[str, str]:
             return {"x": pairs[best][0], "y": pairs[best][1]}
     raise columns.missing(
         "of places, such as 'x' and 'y'",
-        (*SPELLINGS["x"], *SPELLINGS["y"]),
+        (*FIXATION_SPELLINGS["x"], *FIXATION_SPELLINGS["y"]),
         "say which, for example --column x=NAME --column y=NAME",
     )
 
@@ -265,7 +263,7 @@ def place_unit(name: str, vendor: Vendor, options: ReadOptions) -> Unit | None:
     return vendor.plane or (None if options.geometry is None else options.geometry.unit)
 
 
-# --- Lists of fixations as text: a row a fixation, with its place and, where it is stated, its start and duration.
+# --- The format.
 
 
 _GAZEPOINT_NAME = re.compile(r"(.+?)_fixations?$", re.IGNORECASE)
@@ -294,7 +292,7 @@ class FixationsCsv:
         """Whether the header has columns of fixations and none of samples."""
         if head.lstrip().startswith((b"{", b"[{")):  # JSON
             return False
-        lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if _says_something(line)]
+        lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if _is_content(line)]
         if lines and parse_name(lines[0].strip("\ufeff[] ")).words in _PREAMBLES:
             return any(_follows_preamble(line) for line in lines)
         if not lines or "\0" in lines[0]:
@@ -307,14 +305,14 @@ class FixationsCsv:
             return _GAZEPOINT_NAME.match(path.name.split(".", 1)[0]) is not None
         if vendor is not TABLE:
             return True
-        has = {ours: bool(names & set(spellings)) for ours, spellings in SPELLINGS.items()}
+        has = {ours: bool(names & set(spellings)) for ours, spellings in FIXATION_SPELLINGS.items()}
         return has["x"] and has["y"] and (has["duration"] or (has["t"] and has["end"] and has["index"]))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the lists, one for each participant, stimulus, session and trial."""
         preamble = lines_before(path, _follows_preamble, options.encoding)
         vendor = vendor_of(_words(_header(path, preamble)))
-        aside = Aside(re.compile(rb"(?m)^(?!%b).+$" % vendor.only.encode())) if vendor.only else None
+        non_rows = NonRowLines(re.compile(rb"(?m)^(?!%b).+$" % vendor.only.encode())) if vendor.only else None
         table = Table(
             path,
             options,
@@ -323,7 +321,7 @@ class FixationsCsv:
             header=_numbered(path, options),
             comments=True,
             is_header=_follows_preamble if preamble else None,
-            aside=aside,
+            non_rows=non_rows,
         )
         options = _with_preamble(options, preamble)
         layout = _layout(table.columns, options, report)
@@ -332,8 +330,8 @@ class FixationsCsv:
         runs = KeyRuns(path, trials_counted=layout.counts_trials)
         before = _Before()
         for number, batch in enumerate(table.batches(layout.text, layout.numbers)):
-            if aside is not None:
-                aside.taken()
+            if non_rows is not None:
+                non_rows.taken()
             if not number:
                 layout = layout.on_screen(path, batch.frame, options).without_odd_kinds(batch.frame)
             kept = _fixations_only(path, batch, layout, options, report, before)
@@ -630,14 +628,14 @@ def _follows_preamble(line: str) -> bool:
     return names >= studio or names >= smi
 
 
-def _says_something(line: str) -> bool:
+def _is_content(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip("\ufeff ").startswith("#")
 
 
 def _header(path: Path, preamble: Sequence[str] = ()) -> str:
     """Return the line that names the columns: the first one, or the one after a preamble."""
     lines = read_head(path).decode("utf-8", errors="replace").splitlines()
-    return next(filter(_follows_preamble if preamble else _says_something, lines), "")
+    return next(filter(_follows_preamble if preamble else _is_content, lines), "")
 
 
 def _numbered(path: Path, options: ReadOptions) -> list[str] | None:

@@ -16,7 +16,7 @@ from typing import Final
 import polars as pl
 
 from gazeveil.gaze.fileio.columns import Columns, first_line
-from gazeveil.gaze.fileio.recordings import PER_SECOND, combined, completed, expect_unit, in_seconds
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.fileio.tables import Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import headset

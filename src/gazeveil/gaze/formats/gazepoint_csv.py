@@ -14,7 +14,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import Columns, header_words
-from gazeveil.gaze.fileio.recordings import Recorder, as_messages, combined, completed, in_seconds, placed_messages
+from gazeveil.gaze.fileio.row_assembly import Recorder, as_messages, combined, completed, in_seconds, placed_messages
 from gazeveil.gaze.fileio.tables import Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit

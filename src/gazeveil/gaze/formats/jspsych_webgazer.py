@@ -24,7 +24,7 @@ import polars as pl
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import Columns, first_line
-from gazeveil.gaze.fileio.recordings import combined, completed, in_seconds
+from gazeveil.gaze.fileio.row_assembly import combined, completed, in_seconds
 from gazeveil.gaze.fileio.text import number_in, numbers_in, parse_json, whole_text
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key

@@ -15,12 +15,12 @@ from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus, is_corpus, write_events, write_samples, writing_corpus
-from gazeveil.gaze.fileio.columns import Columns, column_of, judge
-from gazeveil.gaze.fileio.recordings import PER_SECOND, completed, no_samples
+from gazeveil.gaze.fileio.columns import Columns, apply_rules, column_of
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, completed, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.schema import MAGIC, TableLabel, guarded, os_errors_explained, read_label
-from gazeveil.gaze.validity import Rule, parse_rules
+from gazeveil.gaze.validity import ValidityRule, parse_rules
 
 _HELD_ROWS = 250_000
 _HELD_CHUNKS = 1000
@@ -88,7 +88,7 @@ def _chunks(
     path: Path,
     options: ReadOptions,
     report: ReadReport,
-    rules: Mapping[Rule, str] | None = None,
+    rules: Mapping[ValidityRule, str] | None = None,
 ) -> Iterator[Chunk]:
     """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
     plane = completed(label.geometry, options.geometry)
@@ -97,7 +97,7 @@ def _chunks(
     if rules is None:
         rules = _rule_columns(options, path, samples)
     batches = _batches(samples, path, options.chunk_rows)
-    judged = (judge(batch, rules, path, report) for batch in batches) if rules else batches
+    judged = (apply_rules(batch, rules, path, report) for batch in batches) if rules else batches
     for key, run in _runs(judged, path):
         mine = events_of.pop(tuple(key), None)
         yield Chunk(
@@ -185,7 +185,7 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: 
     yield from _chunks(table.select(columns), no_events, label, path, options, report, rules)
 
 
-def _rule_columns(options: ReadOptions, path: Path, table: pl.LazyFrame) -> dict[Rule, str]:
+def _rule_columns(options: ReadOptions, path: Path, table: pl.LazyFrame) -> dict[ValidityRule, str]:
     """Return which column each of the user's rules means."""
     if not options.valid:
         return {}

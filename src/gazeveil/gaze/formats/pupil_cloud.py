@@ -20,8 +20,8 @@ from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import first_line, parse_name
 from gazeveil.gaze.fileio.numbers import is_one_of
-from gazeveil.gaze.fileio.recordings import KeyRuns, combined, completed, from_tracker, in_seconds
-from gazeveil.gaze.fileio.tables import SeriesBesideSamples, Table, add_bad_lines, aside, read_whole
+from gazeveil.gaze.fileio.row_assembly import KeyRuns, combined, completed, from_tracker, in_seconds
+from gazeveil.gaze.fileio.tables import SeriesBesideSamples, Table, add_bad_lines, quiet_report, read_whole
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit, screen
@@ -186,7 +186,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, S
 
 
 def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> SeriesBesideSamples:
-    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), quiet_report(report), delimiter=",", may_be_empty=True)
     numbers = {
         "t": table.columns.need("'timestamp [ns]'", "timestamp"),
         "value": table.columns.need(f"'pupil diameter {side} [mm]'", f"pupildiameter{side}"),

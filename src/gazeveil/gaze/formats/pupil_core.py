@@ -12,8 +12,8 @@ import polars as pl
 
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import first_line, parse_name
-from gazeveil.gaze.fileio.recordings import combined, completed, from_tracker, in_seconds
-from gazeveil.gaze.fileio.tables import SeriesBesideSamples, Table, add_bad_lines, aside, read_whole
+from gazeveil.gaze.fileio.row_assembly import combined, completed, from_tracker, in_seconds
+from gazeveil.gaze.fileio.tables import SeriesBesideSamples, Table, add_bad_lines, quiet_report, read_whole
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
@@ -21,7 +21,7 @@ from gazeveil.geometry import Geometry, Unit
 CONFIDENT: Final = 0.6
 """Gaze and pupils with a lower confidence are not valid: what Pupil Labs calls useful data is above it."""
 
-PUPIL_TOLERANCE_S: Final = 0.02
+CORE_PUPIL_TOLERANCE_S: Final = 0.02
 """How far in time a pupil size may lie from the gaze it is given to."""
 
 _FILE = "gaze_positions.csv"
@@ -87,7 +87,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Serie
     """Open the pupil sizes beside the gaze: in mm if the 3d eye model gave any, else in pixels of the eye camera."""
     if not path.is_file():
         return None, ""
-    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), quiet_report(report), delimiter=",", may_be_empty=True)
     columns = table.columns
     numbers = {
         "t": columns.need("'pupil_timestamp'", "pupiltimestamp", "timestamp"),
@@ -111,7 +111,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Serie
             batch = next(batches, None)
         add_bad_lines(report, table.report)
 
-    return SeriesBesideSamples(tables(), PUPIL_TOLERANCE_S, report), unit
+    return SeriesBesideSamples(tables(), CORE_PUPIL_TOLERANCE_S, report), unit
 
 
 def _events(folder: Path, options: ReadOptions, report: ReadReport) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
-from gazeveil.gaze.fileio.recordings import combined, from_tracker
+from gazeveil.gaze.fileio.row_assembly import combined, from_tracker
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.formats.pupil_cloud import about_recording, scene_plane
 

@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import Columns, parse_name
 from gazeveil.gaze.fileio.messages import Message, MessagesBetweenRows, namer, rules_of
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     Recorder,
     combined,
@@ -28,7 +28,7 @@ from gazeveil.gaze.fileio.recordings import (
     in_seconds,
     lines_before,
 )
-from gazeveil.gaze.fileio.tables import Aside, Batch, Line, Table
+from gazeveil.gaze.fileio.tables import Batch, NonRowLines, Table, TextLine
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
@@ -88,7 +88,7 @@ class PyGaze:
             report,
             delimiter=options.delimiter or "\t",
             is_header=_is_header if preamble else None,
-            aside=shape.aside,
+            non_rows=shape.non_rows,
         )
         layout = _layout(table.columns, options, shape)
         geometry = _geometry(path, options)
@@ -112,7 +112,7 @@ class PyGaze:
                 messages.filter(_IS_SAID),
                 lambda row: geometry,
             )
-        last = between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
+        last = between.remaining(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
         yield from recorder.finish(last.filter(_IS_SAID))
 
 
@@ -124,7 +124,7 @@ class _Shape:
         columns: Our name → the words of the column.
         time: Which column holds the time.
         found: The codes that say that an eye was found; none for the Eye Tribe, which has a state.
-        aside: Takes the messages out.
+        non_rows: Takes the messages out of the table.
         fields: Where a message has its time and its text.
         pupil_unit: The unit of pupils.
     """
@@ -132,7 +132,7 @@ class _Shape:
     columns: Mapping[str, tuple[str, ...]]
     time: str
     found: tuple[float, ...]
-    aside: Aside
+    non_rows: NonRowLines
     fields: tuple[int, int]
     pupil_unit: str
 
@@ -160,12 +160,12 @@ def _names_in(head: bytes) -> set[str]:
 
 def _shape(names: set[str]) -> _Shape:
     if "gazepointx" not in names:
-        return _Shape(_EYETRIBE_EYES, "time", (), Aside(re.compile(rb"MSG\t"), b"MSG\t"), (2, 3), "")
+        return _Shape(_EYETRIBE_EYES, "time", (), NonRowLines(re.compile(rb"MSG\t"), b"MSG\t"), (2, 3), "")
     if "pupilvalidityleft" in names:
         pattern = re.compile(rb"(?m)^[^\t\n]+\t[^\t\n]+$")
-        return _Shape(_TOBII_EYES, "timestamp", (1.0,), Aside(pattern), (0, 1), "mm")
+        return _Shape(_TOBII_EYES, "timestamp", (1.0,), NonRowLines(pattern), (0, 1), "mm")
     pattern = re.compile(rb"(?m)^(?:TimeStamp\t.*|[^\t\n]+\t{2,}[^\t\n]+)$")
-    return _Shape(_TOBII_EYES, "timestamp", (0.0, 1.0), Aside(pattern), (0, -1), "mm")
+    return _Shape(_TOBII_EYES, "timestamp", (0.0, 1.0), NonRowLines(pattern), (0, -1), "mm")
 
 
 def _layout(columns: Columns, options: ReadOptions, shape: _Shape) -> dict[str, str]:
@@ -211,7 +211,7 @@ def _messages(shape: _Shape, path: Path, report: ReadReport, per_second: float) 
     """Return the messages; a header that comes again is one without a time of its own."""
     messages: list[Message] = []
     at_time, at_text = shape.fields
-    for line in shape.aside.taken():
+    for line in shape.non_rows.taken():
         fields = line.text.split("\t")
         if line.text.startswith(_HEADER):
             messages.append(Message(line.number, 0.0, line.text))
@@ -223,7 +223,7 @@ def _messages(shape: _Shape, path: Path, report: ReadReport, per_second: float) 
     return messages
 
 
-def _odd(path: Path, line: Line) -> FileFormatError:
+def _odd(path: Path, line: TextLine) -> FileFormatError:
     return FileFormatError(path, line=line.number, expected="a message with its time", found=repr(line.text[:60]))
 
 

@@ -21,7 +21,7 @@ from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.fileio.messages import Message, MessagesBetweenRows, a_name, media_in, namer, rules_of
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     Recorder,
     combined,
@@ -31,7 +31,7 @@ from gazeveil.gaze.fileio.recordings import (
     lines_before,
     stated,
 )
-from gazeveil.gaze.fileio.tables import Aside, Batch, Line, Table
+from gazeveil.gaze.fileio.tables import Batch, NonRowLines, Table, TextLine
 from gazeveil.gaze.fileio.text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit
@@ -70,7 +70,7 @@ _names = partial(words_in, marks="\t,;", around='" ')
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SmiLayout:
     """Where in the export our columns are."""
 
     text: Mapping[str, str]
@@ -98,7 +98,7 @@ def is_list_of_events(head: bytes) -> bool:
     return any(mark in head for mark in _LISTS)
 
 
-def layout_of(columns: Columns, options: ReadOptions) -> Layout:
+def smi_layout(columns: Columns, options: ReadOptions) -> SmiLayout:
     """Find the columns.
 
     Raises:
@@ -122,7 +122,9 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
     pupils, pupil_unit = _pupils(columns)
     words, unit = parse_name(time)
     time_unit = TIME_UNITS.get(unit, "ms" if words == "recordingtime" else "us")
-    return Layout(columns.find_each(_TEXT), {**numbers, **pupils, **columns.find_each(_FOUND)}, time_unit, pupil_unit)
+    return SmiLayout(
+        columns.find_each(_TEXT), {**numbers, **pupils, **columns.find_each(_FOUND)}, time_unit, pupil_unit
+    )
 
 
 def _pupils(columns: Columns) -> tuple[dict[str, str], str]:
@@ -150,7 +152,7 @@ def rate_of(preamble: Sequence[str]) -> float | None:
     return numbers[0] if numbers and numbers[0] > 0 else None
 
 
-def geometry_of(path: Path, preamble: Sequence[str], options: ReadOptions) -> Geometry:
+def smi_geometry(path: Path, preamble: Sequence[str], options: ReadOptions) -> Geometry:
     """Return the screen that is stated before the table, completed with what the user says.
 
     Raises:
@@ -181,7 +183,7 @@ def _stated_numbers(preamble: Sequence[str], name: str) -> list[float]:
     return [float(number) for number in _NUMBER.findall(stated(preamble, name) or "")]
 
 
-# --- SMI's text: samples of the IDF Converter and of BeGaze (``SMP`` and ``MSG`` lines), and BeGaze's raw data export.
+# --- The format.
 
 
 _MESSAGE = re.compile(rb"[^\t,;\n]*[\t,;]MSG[\t,;]")
@@ -211,17 +213,17 @@ class SmiText:
                 hint="--format fixations-csv reads the list; for samples, export them, or raw data from BeGaze",
             )
         preamble = lines_before(path, is_header, options.encoding)
-        aside = Aside(_MESSAGE, b"MSG")
+        non_rows = NonRowLines(_MESSAGE, b"MSG")
         table = Table(
             path,
             options,
             report,
             delimiter=options.delimiter,
             is_header=is_header if preamble else None,
-            aside=aside,
+            non_rows=non_rows,
         )
-        layout = layout_of(table.columns, options)
-        geometry = geometry_of(path, preamble, options)
+        layout = smi_layout(table.columns, options)
+        geometry = smi_geometry(path, preamble, options)
         between = MessagesBetweenRows(
             namer(options.stimulus_from, _nothing if "stimulus" in layout.text else media_in),
             namer(options.trial_from, _nothing),
@@ -239,7 +241,7 @@ class SmiText:
                 unit = expect_unit(path, batch.frame["t"].to_numpy(), layout.numbers["t"], layout.time_unit)
             rows = Batch(in_seconds(batch.frame, PER_SECOND[unit], "t"), batch.lines)
             samples, contents = _samples_only(table, rows, layout, report)
-            spoken = _messages(aside.taken(), table, report, PER_SECOND[unit])
+            spoken = _messages(non_rows.taken(), table, report, PER_SECOND[unit])
             messages, said = between.place(sorted([*contents, *spoken]), samples.lines)
             yield from recorder.feed(
                 _labels(path, samples.frame, said, a_name(stated(preamble, "Subject") or ""), options),
@@ -249,15 +251,15 @@ class SmiText:
                 messages,
                 lambda row: geometry,
             )
-        last = _messages(aside.taken(), table, report, PER_SECOND[unit or layout.time_unit])
-        yield from recorder.finish(between.rest(last))
+        last = _messages(non_rows.taken(), table, report, PER_SECOND[unit or layout.time_unit])
+        yield from recorder.finish(between.remaining(last))
 
 
 def _nothing(text: str) -> str:
     return ""
 
 
-def _samples_only(table: Table, rows: Batch, layout: Layout, report: ReadReport) -> tuple[Batch, list[Message]]:
+def _samples_only(table: Table, rows: Batch, layout: SmiLayout, report: ReadReport) -> tuple[Batch, list[Message]]:
     """Return the rows of the eyes, and what the others say; a row of an unknown type is a bad line."""
     if "type" in layout.text:
         kind = rows.frame["type"]
@@ -279,7 +281,7 @@ def _samples_only(table: Table, rows: Batch, layout: Layout, report: ReadReport)
     return rows.take(of_eyes.to_numpy()), told
 
 
-def _messages(lines: list[Line], table: Table, report: ReadReport, per_second: float) -> list[Message]:
+def _messages(lines: list[TextLine], table: Table, report: ReadReport, per_second: float) -> list[Message]:
     """Return the MSG lines: time, type, trial, and the rest of the line."""
     messages = []
     for line in lines:

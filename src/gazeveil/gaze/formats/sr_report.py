@@ -13,7 +13,7 @@ from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.fileio.columns import Columns, header_words, parse_name
 from gazeveil.gaze.fileio.messages import a_name, rules_of, usual_variable
-from gazeveil.gaze.fileio.recordings import Recorder, as_messages, combined, in_seconds, placed_messages
+from gazeveil.gaze.fileio.row_assembly import Recorder, as_messages, combined, in_seconds, placed_messages
 from gazeveil.gaze.fileio.tables import Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit

@@ -20,7 +20,7 @@ import polars as pl
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.fileio.recordings import as_messages, combined, completed
+from gazeveil.gaze.fileio.row_assembly import as_messages, combined, completed
 from gazeveil.gaze.fileio.text import (
     Shaped,
     TextBlock,

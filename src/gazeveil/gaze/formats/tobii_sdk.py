@@ -15,7 +15,7 @@ import polars as pl
 
 from gazeveil.gaze.fileio.columns import Columns, header_words
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of
-from gazeveil.gaze.fileio.recordings import PER_SECOND, combined, completed, expect_unit, in_seconds
+from gazeveil.gaze.fileio.row_assembly import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.fileio.tables import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.geometry import Geometry, Unit

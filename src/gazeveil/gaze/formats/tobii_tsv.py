@@ -18,7 +18,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, parse_name, words_in
 from gazeveil.gaze.fileio.numbers import MISSING, is_one_of, which_are
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     Recorder,
     combined,
@@ -55,7 +55,7 @@ class TobiiMessages:
         waiting, self._waiting = self._waiting, []
         for held, held_time, held_text in waiting:
             self._put(placed, held, held_time, held_text, labels, 0)
-        for line, observer, stimulus, session, time, text in _spoken(rows):
+        for line, observer, stimulus, session, time, text in _messages_of(rows):
             if time is None:
                 self._report.remark("messages without a time were left out")
                 continue
@@ -70,7 +70,7 @@ class TobiiMessages:
             self._last = (last[0], last[1], last[2])
         return placed_messages(placed)
 
-    def rest(self) -> pl.DataFrame:
+    def remaining(self) -> pl.DataFrame:
         """Return the messages after the last sample."""
         mine = [(-1, time, text) for labels, time, text in self._waiting if self._last and _same(labels, self._last)]
         self._drop(len(self._waiting) - len(mine))
@@ -107,8 +107,8 @@ def _same(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return mine[0] == other[0] and mine[2] == other[2]
 
 
-def _spoken(rows: Batch) -> list[tuple[int, str, str, str, float | None, str]]:
-    """Return line, labels, time and text of the rows that say something."""
+def _messages_of(rows: Batch) -> list[tuple[int, str, str, str, float | None, str]]:
+    """Return line, labels, time and text of the rows with a message."""
     if "event" not in rows.frame.columns:
         return []
     text = [name for name in ("event", "event_value") if name in rows.frame.columns]
@@ -118,7 +118,7 @@ def _spoken(rows: Batch) -> list[tuple[int, str, str, str, float | None, str]]:
     return [(line, *row) for line, row in zip(rows.lines[speaks.to_numpy()].tolist(), said.iter_rows(), strict=True)]
 
 
-# --- Tobii Pro Lab data export (TSV), with units in the header or without, and Tobii Studio's older spellings.
+# --- The format.
 
 
 _PIXELS = ("dacspx", "adcspx", "px", "", "mcspx")
@@ -179,7 +179,7 @@ class TobiiTsv:
                 said,
                 partial(_geometry, path, layout, options, gaze.frame),
             )
-        yield from recorder.finish(messages.rest())
+        yield from recorder.finish(messages.remaining())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.gaze.fileio.columns import Columns, header_words
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     PER_SECOND,
     VectorColumns,
     combined,
@@ -60,7 +60,7 @@ class VarjoCsv:
         """Yield the recording."""
         # Varjo Base writes numbers that are none as Windows spells them
         table = Table(path, options, report, delimiter=options.delimiter)
-        vectors, text, numbers, pupil_unit = layout_of(table.columns, options)
+        vectors, text, numbers, pupil_unit = varjo_layout(table.columns, options)
         key = options.key(path)
         geometry = completed(headset(), options.geometry)
         unit: str | None = options.time_unit
@@ -75,7 +75,7 @@ class VarjoCsv:
                 yield Chunk(key, piece, geometry, pupil_unit=pupil_unit)
 
 
-def layout_of(columns: Columns, options: ReadOptions) -> tuple[VectorColumns, dict[str, str], dict[str, str], str]:
+def varjo_layout(columns: Columns, options: ReadOptions) -> tuple[VectorColumns, dict[str, str], dict[str, str], str]:
     """Return where the directions, the columns of text and of numbers are, and the pupils' unit."""
     numbers = {"t": columns.need("'raw_timestamp' or 'CaptureTime'", *_TIMES)}
     vectors = VectorColumns(columns)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze logs of the HTC Vive Pro Eye: what programs save of SRanipal's values and of Tobii Pro's, in Unity and Python.
+"""Gaze logs of the HTC Vive Pro Eye: values of SRanipal or Tobii Pro as programs in Unity and Python save them.
 
 There is no one format, so only sets of columns that are known are read. SRanipal's own x grows to the left, and some
 programs turn it. Where the two eyes are says which it is: a file without their positions is refused.
@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.fileio.columns import TIME_UNITS, Columns, header_words, parse_name
-from gazeveil.gaze.fileio.recordings import (
+from gazeveil.gaze.fileio.row_assembly import (
     AXES,
     PER_SECOND,
     VectorColumns,
@@ -109,7 +109,7 @@ class ViveCsv:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""
         table = Table(path, options, report, delimiter=options.delimiter)
-        layout = layout_of(table.columns, options)
+        layout = vive_layout(table.columns, options)
         key = options.key(path)
         geometry = completed(headset(), options.geometry)
         frame_of = _Frame(path, layout)
@@ -121,13 +121,13 @@ class ViveCsv:
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
-            for piece in combined(frame_of.told_only(frame), options.eye).iter_slices(options.chunk_rows):
+            for piece in combined(frame_of.gaze_in_known_frame(frame), options.eye).iter_slices(options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
         frame_of.finish(report)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ViveLayout:
     """Where in the log our columns are."""
 
     names: _Names
@@ -143,7 +143,7 @@ def _is_named(names: set[str], known: _Names) -> bool:
     return any(direction in names or f"{direction}x" in names for direction in directions)
 
 
-def layout_of(columns: Columns, options: ReadOptions) -> Layout:
+def vive_layout(columns: Columns, options: ReadOptions) -> ViveLayout:
     """Return where our columns are, for files and for logs that are being written.
 
     Raises:
@@ -189,7 +189,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
                 flags[f"{prefix}{ours}"] = found
         if eye != "both" and (size := columns.find(names.pupil.replace("EYE", names.eyes[eye]))):
             numbers[f"{eye}_pupil"] = size
-    return Layout(names, vectors, tuple(directions), text, numbers, per_second)
+    return ViveLayout(names, vectors, tuple(directions), text, numbers, per_second)
 
 
 def _time(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
@@ -211,7 +211,7 @@ def per_second_of(path: Path, times: FloatArray, column: str) -> float:
     return PER_SECOND[expect_unit(path, times, column, known or "ms")]
 
 
-def _with_validity(table: Table, batch: Batch, layout: Layout) -> Batch:
+def _with_validity(table: Table, batch: Batch, layout: ViveLayout) -> Batch:
     """Turn SRanipal's bit masks, or words, into true and false, and leave out pupils that are not valid."""
     for eye in layout.directions:
         prefix = "" if eye == "both" else f"{eye}_"
@@ -251,24 +251,24 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
 class _Frame:
     """Finds out from the eyes' positions which way x grows, and that it is the same in the whole file."""
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: ViveLayout) -> None:
         self._path = path
         vectors = layout.vectors
         self._column = vectors.numbers.get("left_eye_x") or vectors.text["left_eye"]
-        self._told_from = 0
+        self._known_from = 0
         self._known = False
         self._unknown_gaze = 0
         self.right = 1.0
 
     def check(self, table: Table, batch: Batch) -> Batch:
-        """Learn the frame from the first row with an eye's position; a row that contradicts it is a bad line."""
+        """Find the frame from the first row with an eye's position; a row that contradicts it is a bad line."""
         # positions are measured from between the eyes, so one eye is enough
         apart = batch.frame["left_eye_x"].fill_null(0.0) - batch.frame["right_eye_x"].fill_null(0.0)
         says = apart != 0
-        self._told_from = 0
+        self._known_from = 0
         if not self._known:
             rows = np.flatnonzero(says.to_numpy())
-            self._told_from = int(rows[0]) if len(rows) else batch.frame.height
+            self._known_from = int(rows[0]) if len(rows) else batch.frame.height
             if len(rows):
                 # the left eye is on the left: where it has the larger x, x grows to the left
                 self.right, self._known = -1.0 if apart[int(rows[0])] > 0 else 1.0, True
@@ -280,18 +280,18 @@ class _Frame:
             batch.frame["left_eye_x"],
         )
 
-    def told_only(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def gaze_in_known_frame(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Leave out gaze from before the frame was known."""
-        if not self._told_from:
+        if not self._known_from:
             return frame
         gaze = [f"{prefix}{axis}" for prefix in ("", "left_", "right_") for axis in AXES[:2]]
         gaze = [name for name in gaze if name in frame.columns]
-        before = pl.int_range(pl.len()) < self._told_from
+        before = pl.int_range(pl.len()) < self._known_from
         self._unknown_gaze += int(frame.select(pl.any_horizontal(pl.col(gaze).is_not_null()) & before).sum().item())
         return frame.with_columns(pl.when(~before).then(pl.col(name)).alias(name) for name in gaze)
 
     def finish(self, report: ReadReport) -> None:
-        """Say what was left out; refuse a file that never told its frame."""
+        """Report what was left out; refuse a file that never shows its frame."""
         if not self._unknown_gaze:
             return
         if not self._known:

@@ -33,8 +33,8 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
 from gazeveil.release.product_base import error_forecast
 from gazeveil.release.study import Study
-from gazeveil.samples.recordings import VeiledRecordings
 from gazeveil.samples.stream import StreamMechanism
+from gazeveil.samples.veiled_recordings import VeiledRecordings
 
 LEVELS: Final = tuple(Fraction(text) for text in ("0.5", "1", "2", "3"))
 """What is tried; all of them are strong or moderate."""
@@ -427,7 +427,7 @@ def simulated_design() -> Design:
     from gazeveil.features.series import panel_of  # noqa: PLC0415
     from gazeveil.gaze.corpus import Corpus  # noqa: PLC0415
     from gazeveil.lab.experiments.feature_series import CHOSEN, PUBLIC_SEED, by_task, other_documents  # noqa: PLC0415
-    from gazeveil.simulate.reading import ReadingStudy  # noqa: PLC0415
+    from gazeveil.simulate.readers import ReadingStudy  # noqa: PLC0415
 
     readers = ReadingStudy(_READERS, _SECONDS, documents=other_documents(), seed=PUBLIC_SEED)
     found = extract_corpus(Corpus.of(readers.recordings())).table

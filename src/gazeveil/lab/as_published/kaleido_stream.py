@@ -14,7 +14,7 @@ from gazeveil.exact import above_zero
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
-from gazeveil.samples.stream import Compiled, Plan, StreamMechanism
+from gazeveil.samples.stream import Compiled, StreamMechanism, StreamPlan
 from gazeveil.samples.window_budget import LONGEST_WINDOW, LOSS_UNIT, Rule
 
 REASON = (
@@ -70,7 +70,7 @@ class KaleidoAsPublished(StreamMechanism):
         """The paper has no accounting for a privacy level that is turned."""
         return "Kaleido as published does not say what a change costs (K4); 'kaleido' does"
 
-    def plan(self) -> Plan:
+    def plan(self) -> StreamPlan:
         """Return what the algorithm spends; its windows are this many samples long."""
         rule = self._rule()
         samples = round(self.window * self.rate_hz)
@@ -82,7 +82,7 @@ class KaleidoAsPublished(StreamMechanism):
         test_noise = math.ceil(self.epsilon / (self.h * self.tests) * (LOSS_UNIT + (LOSS_UNIT >> 10)))
         least = max(1, rule.cap >> 20)
         own = (2.0, float(test_noise), self.l_thresh, 0.0, float(least), 0.0, 0.0, float(sample_us))
-        return Plan(
+        return StreamPlan(
             releases,
             releases.cap // 2,
             math.ceil(self.t_skip * 1_000_000),

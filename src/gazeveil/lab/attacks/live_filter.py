@@ -23,8 +23,7 @@ import numpy as np
 
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import GazeveilError
-from gazeveil.gaze.conventions import with_usual_screen
-from gazeveil.geometry import Geometry
+from gazeveil.geometry import Geometry, with_usual_screen
 from gazeveil.lab import load
 from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.restoring import Restoration, noisy_part

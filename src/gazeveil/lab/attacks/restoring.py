@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InternalError, OptionError
@@ -34,12 +34,12 @@ from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
-from gazeveil.samples.mechanisms.smoothing import LinearSmoothing, undo_smoothing
+from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.mechanisms.sparse_vector import SparseVector
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import FULL_TURN
-from gazeveil.samples.stream import StreamMechanism, _numbers, new_clock
-from gazeveil.samples.window_budget import books_for
+from gazeveil.samples.stream import StreamMechanism, new_clock, plan_numbers
+from gazeveil.samples.window_budget import budget_for
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 
@@ -143,19 +143,46 @@ def can_be_undone(mechanism: SampleMechanism) -> bool:
 def undo(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:
     """Return the gaze that a filter was given, from what it released from its first sample on."""
     if isinstance(mechanism, LinearSmoothing):
-        return _undo_smoothing(mechanism, x), _undo_smoothing(mechanism, y)
+        return _unsmoothed(mechanism, x), _unsmoothed(mechanism, y)
     if isinstance(mechanism, KalmanSmoothing):
         return undo_kalman(mechanism, t, x, y)
     return x, y
 
 
-def _undo_smoothing(mechanism: LinearSmoothing, values: FloatArray) -> FloatArray:
-    """Undo smoothing. Whoever came in later than the zeros that a mechanism began with would see a wild start."""
+def _unsmoothed(mechanism: LinearSmoothing, values: FloatArray) -> FloatArray:
+    """Undo smoothing. A stream that is joined after the zeros that a mechanism began with would get a wild start."""
     from_the_start = undo_smoothing(values, mechanism.window, start_with=mechanism.start_with)
     if mechanism.start_with == "first":
         return from_the_start
     later = undo_smoothing(values, mechanism.window, start_with="first")
     return min((from_the_start, later), key=lambda gaze: float(np.abs(np.diff(gaze)).sum()))
+
+
+def undo_smoothing(smoothed: ArrayLike, window: int, *, start_with: str = "first") -> FloatArray:
+    """Return the gaze that linear smoothing was given, from what it released.
+
+    Args:
+        smoothed: One coordinate of the released stream, from its first sample on.
+        window: B, as the mechanism had it.
+        start_with: What the window held before the first sample: ``first`` or ``zeros``.
+
+    Raises:
+        OptionError: If the start is unknown or the window no positive number.
+    """
+    released = np.asarray(smoothed, dtype=np.float64)
+    if start_with not in ("first", "zeros"):
+        raise OptionError(f"start_with must be first or zeros, not {start_with!r}")
+    if window < 1:
+        raise OptionError(f"window must be at least 1, not {window}")
+    before = window - 1
+    gaze = np.zeros(before + len(released))
+    if start_with == "first" and len(released):
+        gaze[:before] = released[0]  # a window full of one point gives that point
+    weights = np.arange(1.0, window)  # of the samples before the newest, oldest first
+    total = window * (window + 1) / 2.0
+    for n, value in enumerate(released):
+        gaze[before + n] = (total * value - weights @ gaze[n : n + before]) / window
+    return gaze[before:]
 
 
 def undo_tail(
@@ -261,7 +288,7 @@ def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: Floa
     rule = kernels.TESTED if len(plan.own) > 2 else kernels.CLOCK
     if isinstance(mechanism, SparseVector):
         rule = kernels.SPARSE
-    numbers = _numbers(mechanism, plan)
+    numbers = plan_numbers(mechanism, plan)
     belief = np.zeros(gaze.BELIEF_WIDTH)
     gaze.forget(belief, numbers)
     which, points = np.zeros(len(t), np.int64), np.zeros((len(t), 3))
@@ -269,7 +296,7 @@ def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: Floa
         rule,
         plan.epoch_loss,
         new_clock(),
-        books_for(plan.releases, plan.spacing_us or plan.period_us),
+        budget_for(plan.releases, plan.spacing_us or plan.period_us),
         belief,
         np.full((1, gaze.TICK_WIDTH), -1.0),
         numbers,

@@ -57,7 +57,7 @@ from gazeveil.lab.utility.streams import METRICS, Pair
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import space_of
-from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.simulate.readers import ReadingStudy
 
 load()
 

@@ -68,7 +68,7 @@ from gazeveil.release.feature_settings import observed_facts
 from gazeveil.release.plan import Data, Plan
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.simulate import TRACKERS, SimulatedStudy
-from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
+from gazeveil.simulate.readers import DOCUMENTS, ReadingStudy
 
 QUIET: Final = 10**6
 """The ε that stands for no noise."""

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from gazeveil.arrays import PlainRow
-from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold, covered
+from gazeveil.gaze.events import Detector, DispersionThreshold, VelocityThreshold, samples_within
 from gazeveil.lab.datasets import CODERS, STIMULI, Labelled, load
 from gazeveil.lab.utility.label_agreement import Agreement, agreement
 
@@ -92,6 +92,6 @@ def _agreements(item: Labelled) -> Iterator[tuple[tuple[str, str, str, str], Agr
     for who, parameters, detector in DETECTORS:
         events = detector.detect(item.recording)
         for event, number in EVENTS.items():
-            found = covered(item.recording.t, events, event)
+            found = samples_within(item.recording.t, events, event)
             for coder in CODERS:
                 yield (event, item.stimuli, who, parameters), agreement(item.labels[coder] == number, found)

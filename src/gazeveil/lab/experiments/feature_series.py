@@ -34,7 +34,7 @@ from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.datasets import EYETRIBE_PUPIL, eyetribe
-from gazeveil.simulate.reading import DOCUMENTS, Document, ReadingStudy
+from gazeveil.simulate.readers import DOCUMENTS, Document, ReadingStudy
 
 CHOSEN: Final = (
     "fixations_per_s", "saccades_per_s", "large_share", "right_share", "saccades_per_fixation", "amplitude_mean",

@@ -61,7 +61,7 @@ from gazeveil.lab.experiments.feature_series import (
 from gazeveil.lab.utility.releases import range_error
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibration import gaussian_epsilon
-from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.simulate.readers import ReadingStudy
 
 EPSILONS: Final = (0.5, 1.0, 3.0, 10.0, 48.0)
 STRETCH: Final = 64

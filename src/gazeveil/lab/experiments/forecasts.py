@@ -59,7 +59,7 @@ from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.forecast import HEATMAPS, Forecast
 from gazeveil.release.products.maps import curve_of, heatmap_forecast
 from gazeveil.simulate.population import Population, Purpose, generator
-from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
+from gazeveil.simulate.readers import DOCUMENTS, ReadingStudy
 from gazeveil.simulate.stimuli import scene
 from gazeveil.simulate.study import record
 from gazeveil.simulate.tracker import TRACKERS

@@ -30,9 +30,8 @@ from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.arrays import BoolArray, FloatArray, Tell, silent
 from gazeveil.errors import FileFormatError, InputError, OptionError
-from gazeveil.gaze.conventions import assumed_fields, assumption, with_usual_screen
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.geometry import Geometry, Unit, screen
+from gazeveil.geometry import Geometry, Unit, assumed_fields, assumption, screen, with_usual_screen
 from gazeveil.lab.datasets import edvam, osie_fixations, vr_recordings
 from gazeveil.lab.datasets import eyetribe as eyetribe_runs
 from gazeveil.lab.training.picture_sets import fixations_of, listed_in

@@ -34,7 +34,7 @@ from gazeveil.lab.experiments.feature_series import (
 )
 from gazeveil.lab.utility.releases import correlated_factor, correlation_over_time, nmse, range_error
 from gazeveil.noise import NoiseSource
-from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.simulate.readers import ReadingStudy
 
 EPSILONS: Final = (0.01, 0.05, 0.1, 0.5, 1.0)
 """Of one feature; the article's axis shows 48 times these."""

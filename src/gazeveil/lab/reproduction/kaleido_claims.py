@@ -163,7 +163,7 @@ def _noising(trials: int) -> tuple[list[float], list[float]]:
 
 def _looks(frames: Sequence[Pixels]) -> Callable[[int], object]:
     detector = KeyframeDetector()
-    return lambda number: detector.see(number / 2, frames[number // 2 % len(frames)])
+    return lambda number: detector.add_frame(number / 2, frames[number // 2 % len(frames)])
 
 
 def _finder(name: str, model: Path | None, frames: Sequence[Pixels]) -> Callable[[int], object]:

@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from gazeveil.aggregate.saliency import shrunk
 from gazeveil.arrays import FloatArray, PlainRow
-from gazeveil.gaze.picture_model import CELL, STAGES, Backbone, Layer, edge
+from gazeveil.gaze.picture_model import CELL, STAGES, Backbone, Layer, convolution_places
 from gazeveil.lab.training.picture_sets import Looked, PictureSet
 
 WIDTH, HIDDEN, DROPPED = 32, 48, 0.2
@@ -70,7 +70,7 @@ class _Moved:
         side, groups = self._weights.shape[-1], values.shape[1] // self._weights.shape[1]
         padding = []
         for size in reversed(values.shape[-2:]):
-            places, before = edge(size, side, self.stride)
+            places, before = convolution_places(size, side, self.stride)
             padding += [before, max((places - 1) * self.stride + side - size, 0) - before]
         return functional.conv2d(
             functional.pad(values, padding), self._weights, self._shift, self.stride, groups=groups

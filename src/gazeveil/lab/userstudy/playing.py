@@ -21,7 +21,7 @@ from typing import Any
 from gazeveil.errors import InputError, needing
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.lab.userstudy.design import UserStudy
-from gazeveil.simulate.player import Player, Scene
+from gazeveil.lab.userstudy.player import Player, Scene
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 POLL = """() => ({

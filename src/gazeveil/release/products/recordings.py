@@ -35,7 +35,7 @@ from gazeveil.release.study import Fact, Study
 from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
-from gazeveil.samples.recordings import Veiled, VeiledRecordings, VeilOne
+from gazeveil.samples.veiled_recordings import VeiledRecording, VeiledRecordings, VeilRecording
 
 PUBLIC = "which recordings there are and whose, their sample times and lengths, and when gaze was missing"
 """What neighbouring data share: they differ in positions within one window."""
@@ -152,7 +152,7 @@ class VeiledMeasurement(Measurement):
         spool, notes, note = Spool(), _Notes(), self._note(noise)
         folder = spool.folder / "veiled"
         with writing_corpus(folder) as writer:
-            for veiled in engine.map_recordings(data.corpus, VeilOne.with_noise(self.mechanism, noise), tell):
+            for veiled in engine.map_recordings(data.corpus, VeilRecording.with_noise(self.mechanism, noise), tell):
                 # what was assumed about the screen is no fact about the recording
                 plane = self.study.stimulus(veiled.shown.key.stimulus).declared_screen
                 writer.add(replace(veiled.shown, geometry=plane, veiled=note))
@@ -249,7 +249,7 @@ class _Notes:
         self._counts: Counter[str] = Counter()
         self._dropped: dict[str, None] = {}
 
-    def add(self, veiled: Veiled) -> None:
+    def add(self, veiled: VeiledRecording) -> None:
         """Take note of one recording."""
         unit = str(veiled.shown.geometry.unit)
         self._squares[unit] += veiled.squares

@@ -12,7 +12,7 @@ from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.distribution import Slotted
 from gazeveil.samples.mechanisms.kaleido import tests_in
-from gazeveil.samples.stream import Plan
+from gazeveil.samples.stream import StreamPlan
 from gazeveil.samples.window_budget import Rule
 
 
@@ -24,7 +24,7 @@ class Absorption(Slotted):
     name: ClassVar[str] = "absorption"
     test_share: Fraction = Fraction(3, 20)
 
-    def plan(self) -> Plan:
+    def plan(self) -> StreamPlan:
         """Return what tests and releases may cost."""
         rule = self._rule()
         spacing, slots, cost = tests_in(rule, self.t_skip or self.window * Fraction(17, 50), self.test_share)
@@ -33,4 +33,4 @@ class Absorption(Slotted):
         if share < 1:
             raise OptionError("there are too many slots in a window for its budget", hint="use a larger t_skip")
         own = (1.0, float(cost), 0.0, self.noises, float(share), float(share), float(slots))
-        return Plan(releases, share * slots, spacing, Rule(slots * cost, rule.window_us), share, own=own)
+        return StreamPlan(releases, share * slots, spacing, Rule(slots * cost, rule.window_us), share, own=own)

@@ -48,8 +48,8 @@ class Chain(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of the first member that makes one, if those before it do no harm."""
-        return _promise(self.members, [member.guarantee for member in self.members])
+        """The guarantee of the first member that has one, if those before it keep neighbours together."""
+        return _guarantee_of(self.members, [member.guarantee for member in self.members])
 
     @property
     def delay(self) -> float:
@@ -58,31 +58,31 @@ class Chain(SampleMechanism):
 
     @property
     def fixed(self) -> str:
-        """Nothing stands against it if one of the members can change."""
+        """Empty if one of the members can change."""
         able = any(member.can_change for member in self.members)
         return "" if able else "; ".join(f"{member.name}: {member.fixed}" for member in self.members)
 
     @property
-    def turned(self) -> int:
-        """Which member the privacy level turns: the first that has one."""
+    def adjustable_member(self) -> int:
+        """Which member the privacy level changes: the first that has one."""
         return [member.can_change for member in self.members].index(True)
 
     @property
-    def knob(self) -> dict[str, Fraction]:
-        """The numbers of the member that the privacy level turns."""
-        return self.members[self.turned].knob if self.can_change else {}
+    def privacy_level(self) -> dict[str, Fraction]:
+        """The numbers of the member that the privacy level changes."""
+        return self.members[self.adjustable_member].privacy_level if self.can_change else {}
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        return _Chained(self, noise)
+        return ChainVeil(self, noise)
 
-    def _with_knob(self, numbers: Mapping[str, Any]) -> Self:
-        which = self.turned
-        changed = self.members[which].with_promise(**numbers)
+    def _with_level(self, numbers: Mapping[str, Any]) -> Self:
+        which = self.adjustable_member
+        changed = self.members[which].with_guarantee(**numbers)
         return replace(self, members=(*self.members[:which], changed, *self.members[which + 1 :]))
 
 
-class _Chained(ColumnsVeil):
+class ChainVeil(ColumnsVeil):
     """One veil a member."""
 
     __slots__ = ("_sources", "_veils")
@@ -114,7 +114,7 @@ class _Chained(ColumnsVeil):
 
     @fails_closed
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows, to all members."""
+        """Pass the machine's time on to all members."""
         for veil in self._veils:
             veil.pace(now)
 
@@ -131,22 +131,22 @@ class _Chained(ColumnsVeil):
         return out
 
     @property
-    def promise(self) -> Chain:
+    def current(self) -> Chain:
         """The mechanism at its current privacy level."""
-        return replace(self.mechanism, members=tuple(veil.promise for veil in self._veils))
+        return replace(self.mechanism, members=tuple(veil.current for veil in self._veils))
 
     def _change(self, t: float, changed: Chain) -> None:
-        which = changed.turned
-        self._veils[which].change(t, **changed.members[which].knob)
+        which = changed.adjustable_member
+        self._veils[which].change(t, **changed.members[which].privacy_level)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee that this stream keeps, with the privacy level as it stands."""
-        return _promise([veil.mechanism for veil in self._veils], [veil.guarantee for veil in self._veils])
+        """The guarantee that this stream keeps at its current privacy level."""
+        return _guarantee_of([veil.mechanism for veil in self._veils], [veil.guarantee for veil in self._veils])
 
     @property
     def faults(self) -> Faults:
-        """What was odd about the stream so far, as the first member saw it."""
+        """What was wrong with the samples so far, as the first member saw them."""
         return self._veils[0].faults
 
     def _state(self) -> Arrays:
@@ -181,19 +181,19 @@ def checked_members(owner: SampleMechanism, members: Any, *, at_least: int) -> t
     return tuple(members)
 
 
-def _harmless(member: SampleMechanism) -> bool:
+def _keeps_neighbours(member: SampleMechanism) -> bool:
     """Whether no two points come out farther apart; an edge in yaw or pitch moves directions apart."""
     return member.keeps_distances and not isinstance(member.space, Sphere)
 
 
-def _promise(members: Sequence[SampleMechanism], promises: Sequence[Guarantee]) -> Guarantee:
-    first = next((index for index, promise in enumerate(promises) if promise.proven), None)
+def _guarantee_of(members: Sequence[SampleMechanism], guarantees: Sequence[Guarantee]) -> Guarantee:
+    first = next((index for index, guarantee in enumerate(guarantees) if guarantee.proven), None)
     if first is None:
-        return Unproven([reason for promise in promises if isinstance(promise, Unproven) for reason in promise.reasons])
-    harmful = [member.name for member in members[:first] if not _harmless(member)]
-    if harmful:
+        return Unproven([reason for each in guarantees if isinstance(each, Unproven) for reason in each.reasons])
+    moving = [member.name for member in members[:first] if not _keeps_neighbours(member)]
+    if moving:
         return Unproven(
-            f"{' and '.join(harmful)} before {members[first].name} may move neighbouring gaze farther apart, "
+            f"{' and '.join(moving)} before {members[first].name} may move neighbouring gaze farther apart, "
             "or keep it beyond its window"
         )
-    return promises[first]
+    return guarantees[first]

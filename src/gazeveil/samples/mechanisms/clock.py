@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default for Kaleido's guarantee: noisy points on a public clock, and a filter that knows how eyes move.
 
-Gaze is never looked at to decide when to publish; that is what makes every test dear. A few ticks a window, chosen in
-advance, get planar Laplace noise; between them the filter's estimate goes out. Proof: docs/proofs/gaze-stream.md.
+When to publish never depends on gaze, so no budget goes into tests. A few ticks per window, chosen in advance, get
+planar Laplace noise; between them the filter's estimate goes out. Proof: docs/proofs/gaze-stream.md.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.samples import gaze_model
-from gazeveil.samples.gaze_model import Prior, Region, prior_of, regions_of
+from gazeveil.samples.gaze_model import ContentRegion, Prior, content_regions, prior_of
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Sphere
-from gazeveil.samples.stream import LONGEST_LAG, Compiled, Plan, StreamMechanism, _between
+from gazeveil.samples.stream import LONGEST_LAG, Compiled, StreamMechanism, StreamPlan, check_seconds
 
 
 @MECHANISMS.register("clock")
@@ -36,7 +36,7 @@ class Clock(StreamMechanism):
     name: ClassVar[str] = "clock"
     ticks: int = 0
     lag: float = 0.0
-    content: tuple[Region, ...] | None = None
+    content: tuple[ContentRegion, ...] | None = None
 
     def compiled(self) -> Compiled:
         """Return the compiled kernels that take one sample, and many; numba loads on use."""
@@ -55,26 +55,26 @@ class Clock(StreamMechanism):
         if self.ticks:
             return self.ticks
         scale = float(self.radius / self.epsilon)
-        variance = gaze_model.IN_SPACE if isinstance(self.space, Sphere) else gaze_model.IN_THE_PLANE
-        return gaze_model.choose_c(gaze_model.EYES, self.space.usual, scale, float(self.window), variance)
+        variance = gaze_model.OF_DIRECTIONS if isinstance(self.space, Sphere) else gaze_model.ON_A_SCREEN
+        return gaze_model.choose_ticks(gaze_model.EYES, self.space.usual, scale, float(self.window), variance)
 
     def prior(self) -> Prior:
         """Return what is known of gaze before any is seen, given what is shown."""
         return prior_of(self.space, self.content, self.model)
 
-    def plan(self) -> Plan:
+    def plan(self) -> StreamPlan:
         """Return the loss of a tick and the time between two."""
         rule, ticks = self._rule(), self.chosen_ticks
-        return Plan(rule, rule.cap // ticks, max(1, rule.window_us // ticks))
+        return StreamPlan(rule, rule.cap // ticks, max(1, rule.window_us // ticks))
 
     def _check(self) -> None:
         if whole_number(self.ticks, "ticks", at_least=0) > 1000:
             raise OptionError(f"ticks must be at most 1000, not {self.ticks}")
-        _between(self.lag, 0.0, LONGEST_LAG, "lag")
+        check_seconds(self.lag, 0.0, LONGEST_LAG, "lag")
         if self.lag and not self.filter:
             raise OptionError("a lag needs the filter: without it there is nothing to look back on")
         if self.content is not None:
             if not self.filter:
                 raise OptionError("content needs the filter: without it nothing is expected")
-            object.__setattr__(self, "content", regions_of(self.content))
+            object.__setattr__(self, "content", content_regions(self.content))
             self.prior()

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Budget distribution (BD) for gaze: a release gets half of what is left in the window.
 
-`Slotted` is what it shares with budget absorption (Kellaris, Papadopoulos, Xiao and Papadias 2014).
-
-Both test in slots whether gaze is farther from the latest output than the noise of a release would be.
+`Slotted` is the part shared with budget absorption (Kellaris, Papadopoulos, Xiao and Papadias 2014): in slots, a test
+whether gaze is farther from the latest output than the noise of a release would be.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import exact
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests, halving
-from gazeveil.samples.stream import Compiled, Plan, StreamMechanism
+from gazeveil.samples.stream import Compiled, StreamMechanism, StreamPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +50,6 @@ class Slotted(StreamMechanism):
             raise OptionError(f"noises must be between 0 and 100, not {self.noises!r}")
 
 
-# --- Budget distribution (BD, Kellaris and others 2014) for gaze: a release gets half of what is left in the window.
-
-
 @MECHANISMS.register("distribution")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution(Slotted):
@@ -66,7 +62,7 @@ class Distribution(Slotted):
     name: ClassVar[str] = "distribution"
     floor: Fraction = Fraction(1, 10)
 
-    def plan(self) -> Plan:
+    def plan(self) -> StreamPlan:
         """Return what tests and releases may cost."""
         return halving(self, self._rule(), noises=self.noises)
 

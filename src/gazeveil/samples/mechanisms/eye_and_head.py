@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One veil for the eyes and the head: noisy points of both on the same public clock, out of one budget.
 
-Whoever sees where the head points knows much of where its owner looks, and who it is. So a veil for gaze alone beside a
-bare head keeps little. Here both get noise at the same ticks, and the budget of a window is split between them by a
-public share. Proof: docs/proofs/eye-and-head.md.
+The direction of the head reveals much of where a participant looks, and who it is. So a veil for gaze beside an
+unprotected head hides little. Here both get noise at the same ticks, and the budget of a window is split between them
+by a public share. Proof: docs/proofs/eye-and-head.md.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class EyeAndHead(SampleMechanism):
         eyes = self.eyes
         object.__setattr__(self, "window", eyes.window)
         object.__setattr__(self, "radius", eyes.radius)
-        self.head  # noqa: B018  (whatever cannot be kept is told now)
+        self.head  # noqa: B018  (refuses now a guarantee that cannot be kept)
 
     @property
     def eyes(self) -> Clock:
@@ -116,7 +116,7 @@ class EyeAndHead(SampleMechanism):
 
     @property
     def fixed(self) -> str:
-        """Two clocks would have to be turned at one moment, and share their budget as before."""
+        """Two clocks would have to change at one moment, and share their budget as before."""
         return "its clocks for eyes and head were set together"
 
     def start(self, noise: NoiseSource) -> EyeAndHeadVeil:
@@ -161,7 +161,7 @@ class EyeAndHeadVeil(Veil):
         if self._shut:
             self._check_open()
         if not self._door.acquire(False):  # as `fails_closed`, without its price: a live call must be short
-            raise self._crowded()
+            raise self._busy_error()
         try:
             return *self._eyes.step(t, x, y), *self._head.step(t, yaw, pitch)
         except BaseException as error:
@@ -186,13 +186,13 @@ class EyeAndHeadVeil(Veil):
 
     @fails_closed
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows, to both."""
+        """Pass the machine's time on to both."""
         self._eyes.pace(now)
         self._head.pace(now)
 
     @property
     def faults(self) -> Faults:
-        """What was odd about the stream of gaze so far."""
+        """What was wrong with the samples of gaze so far."""
         return self._eyes.faults
 
     def _state(self) -> Arrays:

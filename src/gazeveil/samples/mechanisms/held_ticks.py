@@ -22,7 +22,15 @@ from gazeveil.noise import NoiseSource, lattice_step
 from gazeveil.noise.parameters import NOISE_PER_DEGREE, in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples.mechanism import MECHANISMS, Arrays, ColumnsVeil, Faults, SampleMechanism, fails_closed, fit
+from gazeveil.samples.mechanism import (
+    MECHANISMS,
+    Arrays,
+    ColumnsVeil,
+    Faults,
+    SampleMechanism,
+    fails_closed,
+    fit_arrays,
+)
 from gazeveil.samples.space import Length, Sphere
 from gazeveil.samples.veils import (
     CLOCK_SLOTS,
@@ -35,7 +43,7 @@ from gazeveil.samples.veils import (
     sample_times,
 )
 
-MOST_TICKS = 64
+MOST_POINTS = 64
 NEVER = -(1 << 62)
 _HINT = "start a new stream"
 _MISSING, _NOT_FINITE = CLOCK_SLOTS, CLOCK_SLOTS + 1
@@ -72,8 +80,8 @@ class HeldTicks(SampleMechanism):
                 raise OptionError(f"{name} must be between 1e-9 and 1e9, not {value}")
             object.__setattr__(self, name, value)
         ticks = whole_number(self.ticks, "ticks", at_least=1)
-        if ticks > MOST_TICKS:
-            raise OptionError(f"ticks must be at most {MOST_TICKS}, not {ticks}")
+        if ticks > MOST_POINTS:
+            raise OptionError(f"ticks must be at most {MOST_POINTS}, not {ticks}")
         object.__setattr__(self, "ticks", ticks)
         farthest = 1.0 if self.of_directions else max(abs(edge) for edge in (*self.space.low, *self.space.high))
         if farthest / self.spacing > FARTHEST:
@@ -110,12 +118,12 @@ class HeldTicks(SampleMechanism):
         """The guarantee can be changed at any time."""
         return ""
 
-    def start(self, noise: NoiseSource) -> _Ticking:
+    def start(self, noise: NoiseSource) -> HeldTicksVeil:
         """Return a veil for a new stream."""
-        return _Ticking(self, noise)
+        return HeldTicksVeil(self, noise)
 
 
-class _Ticking(ColumnsVeil):
+class HeldTicksVeil(ColumnsVeil):
     """When the latest points were released, and the point that is held."""
 
     __slots__ = (
@@ -150,9 +158,9 @@ class _Ticking(ColumnsVeil):
         self._part, self._out = np.zeros((1, axes)), np.zeros((1, axes), np.int64)
         self._recent, self._pause = [NEVER] * mechanism.ticks, NEVER
         self._anchor, self._wall, self._anchor_wall = 0, NEVER, NEVER
-        self._promise(mechanism)
+        self._set_guarantee(mechanism)
 
-    def _promise(self, mechanism: HeldTicks) -> None:
+    def _set_guarantee(self, mechanism: HeldTicks) -> None:
         self._now = mechanism
         # a closed window, and a microsecond more because times are rounded
         self._apart = math.floor(mechanism.window * 10**6) + 1
@@ -173,14 +181,14 @@ class _Ticking(ColumnsVeil):
             now = max(now, self._numbers.item(PREVIOUS))
         now = self._paced(now)
         before, last = self._apart, self._recent[-1]
-        self._promise(changed)
+        self._set_guarantee(changed)
         begun = now if self._numbers[SEEN] else NEVER  # before the first sample no window has begun
         self._pause = max(self._pause, last + max(before, self._apart) + 1, begun + before + 1)
         self._recent = [NEVER] * (changed.ticks - 1) + [last]
 
     @fails_closed
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
+        """Set the machine's time for the samples to come: no window on that clock holds more than is guaranteed."""
         wall = in_microseconds(now)
         if self._anchor_wall == NEVER:  # of a stream that moved here the clock is not known: take it as just now
             self._anchor_wall = wall
@@ -200,7 +208,7 @@ class _Ticking(ColumnsVeil):
 
     @property
     def faults(self) -> Faults:
-        """What was odd about the stream so far."""
+        """What was wrong with the samples so far."""
         return Faults(*(int(self._numbers[place]) for place in (RAN_BACK, _MISSING, _NOT_FINITE)))
 
     def _take(self, t: float, *point: float) -> tuple[float, ...]:
@@ -279,9 +287,9 @@ class _Ticking(ColumnsVeil):
         return [np.array(column)[which] for column in zip(*shown, strict=True)]
 
     def _state(self) -> Arrays:
-        promise = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
+        level = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
         return {
-            "promise": np.frombuffer(promise.encode(), np.uint8),
+            "promise": np.frombuffer(level.encode(), np.uint8),
             "numbers": self._numbers,
             "recent": np.array([*self._recent, self._pause, self._anchor], dtype=np.int64),
             "held": np.array(self._held, dtype=np.float64),
@@ -291,15 +299,15 @@ class _Ticking(ColumnsVeil):
         own = {name: array for name, array in self._state().items() if name != "promise"}
         try:
             epsilon, window, radius = arrays.pop("promise").tobytes().decode().split(",")
-            promise = replace(self.mechanism, epsilon=epsilon, window=window, radius=radius)  # type: ignore[arg-type]
+            current = replace(self.mechanism, epsilon=epsilon, window=window, radius=radius)  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
             raise StateError("the state does not fit the veil", hint=_HINT) from error
-        fit(arrays, own)
+        fit_arrays(arrays, own)
         *recent, pause, anchor = own["recent"].tolist()
         if (own["numbers"][SEEN:] < 0).any() or recent != sorted(recent) or not np.isfinite(own["held"]).all():
             self.close("its state did not fit")
             raise StateError("the state holds numbers that no stream can have", hint=_HINT)
-        self._promise(promise)
+        self._set_guarantee(current)
         self._recent, self._pause, self._anchor = recent, pause, anchor
         self._held = tuple(own["held"].tolist())
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.exact import at_least_zero, exact
 from gazeveil.samples.mechanism import MECHANISMS
-from gazeveil.samples.stream import Compiled, Plan, StreamMechanism, grain_of
+from gazeveil.samples.stream import Compiled, StreamMechanism, StreamPlan, grain_of
 from gazeveil.samples.window_budget import Rule
 
 LEAST_SHARE = Fraction(1, 4096)
@@ -51,7 +51,7 @@ class Kaleido(StreamMechanism):
 
         return kernels.tested_step, kernels.tested_run
 
-    def plan(self) -> Plan:
+    def plan(self) -> StreamPlan:
         """Return what tests and releases may cost."""
         return halving(self, self._rule(), threshold=self.l_thresh * math.hypot(*self.space.size))
 
@@ -65,7 +65,7 @@ class Kaleido(StreamMechanism):
             raise OptionError(f"l_thresh is a share of the diagonal, between 0 and 1, not {self.l_thresh!r}")
 
 
-def halving(mechanism: Any, rule: Rule, *, threshold: float = 0.0, noises: float = 0.0) -> Plan:
+def halving(mechanism: Any, rule: Rule, *, threshold: float = 0.0, noises: float = 0.0) -> StreamPlan:
     """Return what tests and releases may cost where a release gets half of what is left in the window.
 
     Raises:
@@ -77,7 +77,7 @@ def halving(mechanism: Any, rule: Rule, *, threshold: float = 0.0, noises: float
     if least > releases.cap // 2:
         raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
     own = (0.0, float(cost), threshold, noises, float(least))
-    return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
+    return StreamPlan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
 
 
 def tests_in(rule: Rule, t_skip: Fraction, share: Fraction) -> tuple[int, int, int]:

@@ -49,10 +49,10 @@ class KalmanSmoothing(SampleMechanism):
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         fixed = (self.space.degrees(self.wander) ** 2, self.space.degrees(self.error) ** 2)
-        return _Filtering(self, noise, Kernels(kernels.kalman_step, kernels.kalman_run), fixed=fixed, floats=4)
+        return _KalmanVeil(self, noise, Kernels(kernels.kalman_step, kernels.kalman_run), fixed=fixed, floats=4)
 
 
-class _Filtering(CompiledVeil):
+class _KalmanVeil(CompiledVeil):
     """The belief and its variance."""
 
     __slots__ = ()

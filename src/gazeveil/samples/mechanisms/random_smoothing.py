@@ -56,7 +56,7 @@ class RandomSmoothing(SampleMechanism):
         """Return a veil for a new stream."""
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        return _Smoothing(
+        return _RandomSmoothingVeil(
             self,
             noise,
             Kernels(kernels.random_smoothing_step, kernels.random_smoothing_run),
@@ -68,17 +68,16 @@ class RandomSmoothing(SampleMechanism):
         )
 
 
-class _Smoothing(NoisyVeil):
+class _RandomSmoothingVeil(NoisyVeil):
     """A ring of weighted samples and weights, where its oldest is, and two sums over it."""
 
     __slots__ = ()
 
     def _refill(self, samples: int = BLOCK) -> None:
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
-        from gazeveil.samples import point_kernels as places  # noqa: PLC0415
 
         self._check_open()
-        if self._clock[places.SEEN] == 0 and self._fixed[kernels.RANDOM_SMOOTHING_FILLS] == 0.0:
+        if self._clock[kernels.SEEN] == 0 and self._fixed[kernels.SMOOTHING_FILLS] == 0.0:
             self._start_anywhere()
         super()._refill(samples)
 
@@ -86,10 +85,9 @@ class _Smoothing(NoisyVeil):
         """Fill the ring with random points of the space, each of weight 1."""
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        space, window = self.mechanism.space, int(self._fixed[kernels.RANDOM_SMOOTHING_WINDOW])
-        ring = self._memory[kernels.RANDOM_SMOOTHING_RING :][: kernels.RANDOM_SMOOTHING_COLUMNS * window].reshape(
-            window, kernels.RANDOM_SMOOTHING_COLUMNS
-        )
+        space, window = self.mechanism.space, int(self._fixed[kernels.SMOOTHING_WINDOW])
+        columns = kernels.RANDOM_SMOOTHING_COLUMNS
+        ring = self._memory[kernels.RANDOM_SMOOTHING_RING :][: columns * window].reshape(window, columns)
         shares = _uniform(self.noise, window * space.axes).reshape(window, space.axes)
         ring[:, : space.axes] = np.array(space.low) + shares * np.array(space.size)
         ring[:, 3] = 1.0
@@ -98,7 +96,7 @@ class _Smoothing(NoisyVeil):
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         return super()._is_sane() and bool(
-            0 <= self._clock[kernels.RANDOM_SMOOTHING_AT] < self._fixed[kernels.RANDOM_SMOOTHING_WINDOW]
+            0 <= self._clock[kernels.RANDOM_SMOOTHING_AT] < self._fixed[kernels.SMOOTHING_WINDOW]
         )
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Another mechanism every minute or two, at random (Wilson 2024, future work)."""
+"""Rotation: another mechanism every minute or two, at random (Wilson 2024, future work)."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ class Rotation(SampleMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Twice the members' guarantee where they agree on one."""
-        promises = [member.guarantee for member in self.members]
-        reasons = [reason for promise in promises if isinstance(promise, Unproven) for reason in promise.reasons]
+        guarantees = [member.guarantee for member in self.members]
+        reasons = [reason for each in guarantees if isinstance(each, Unproven) for reason in each.reasons]
         if reasons:
             return Unproven(reasons)
-        streams = [promise for promise in promises if isinstance(promise, GazeStreamDP)]
-        if len(streams) < len(promises) or len({promise.unit for promise in streams}) > 1:
+        streams = [each for each in guarantees if isinstance(each, GazeStreamDP)]
+        if len(streams) < len(guarantees) or len({each.unit for each in streams}) > 1:
             return Unproven("the members of the rotation guarantee different things")
         first = streams[0]
         if first.window >= self.least:
             return Unproven("a window of the guarantee may meet more than two turns of the rotation")
-        largest = max(promise.epsilon for promise in streams)
+        largest = max(each.epsilon for each in streams)
         return GazeStreamDP(2 * largest, first.window, first.radius, first.radius_unit)
 
     @property
@@ -82,10 +82,10 @@ class Rotation(SampleMechanism):
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
-        return _Rotating(self, noise)
+        return RotationVeil(self, noise)
 
 
-class _Rotating(ColumnsVeil):
+class RotationVeil(ColumnsVeil):
     """Whose turn it is, until when, and that member's veil."""
 
     __slots__ = ("_numbers", "_until", "_until_wall", "_veil", "_wall")
@@ -101,7 +101,7 @@ class _Rotating(ColumnsVeil):
 
     @fails_closed
     def pace(self, now: float) -> None:
-        """Say what the machine's clock shows: neither turns nor what is released in them may come faster by it."""
+        """Set the machine's time: neither turns nor the releases in them come faster than it."""
         if self._wall is None and self._veil is not None:  # of a stream that moved here: take its turn as begun now
             self._until_wall = now + self.mechanism.least
         self._wall = now
@@ -122,7 +122,7 @@ class _Rotating(ColumnsVeil):
 
     @property
     def faults(self) -> Faults:
-        """What was odd about the stream so far."""
+        """What was wrong with the samples so far."""
         past = self._numbers[_FAULTS:].tolist()
         present = Faults() if self._veil is None else self._veil.faults
         return Faults(int(self._numbers[RAN_BACK]), *(one + two for one, two in zip(past, present[1:], strict=True)))

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linearly weighted smoothing over the latest samples (Wilson 2024, Algorithm 1).
 
-`undo_smoothing` inverts it exactly (erratum W3): nobody should trust it alone.
-
-Smoothing is a filter with weights B, B-1, …, 1 from the newest sample to the oldest. All zeros of that filter lie
-inside the unit circle, so its inverse is stable: each sample follows from the output and the samples before it.
+It hides nothing from those who know it (erratum W3). It is a filter with weights B, B-1, …, 1 from the newest sample to
+the oldest. All zeros of that filter lie inside the unit circle, so its inverse is stable: each sample follows from the
+output and the samples before it.
 """
 
 from __future__ import annotations
@@ -13,10 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
 from gazeveil.noise import NoiseSource
@@ -35,10 +30,9 @@ STARTS = ("first", "zeros")
 class LinearSmoothing(SampleMechanism):
     """Release the mean of the latest ``window`` samples, weighted 1 for the oldest up to ``window`` for the newest.
 
-    Guarantee: none. The filter is known and has an exact, stable inverse (erratum W3;
-    `gazeveil.samples.mechanisms.smoothing`). The window is Algorithm 1's, not that of the paper's formula, which has
-    one sample more (W1). Output lags by a third of the window. Where gaze is missing, the last gaze seen enters the
-    window again.
+    Guarantee: none. The filter is known and has an exact, stable inverse (erratum W3). The window is Algorithm 1's, not
+    that of the paper's formula, which has one sample more (W1). Output lags by a third of the window. Where gaze is
+    missing, the last gaze seen enters the window again.
 
     Attributes:
         window: B, in samples.
@@ -68,7 +62,7 @@ class LinearSmoothing(SampleMechanism):
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
         fixed = (self.window, float(self.start_with == "first"))
-        return _Smoothing(
+        return _SmoothingVeil(
             self,
             noise,
             Kernels(kernels.smoothing_step, kernels.smoothing_run),
@@ -78,7 +72,7 @@ class LinearSmoothing(SampleMechanism):
         )
 
 
-class _Smoothing(CompiledVeil):
+class _SmoothingVeil(CompiledVeil):
     """A ring of the latest samples, where its oldest is, and two sums over it."""
 
     __slots__ = ()
@@ -95,33 +89,3 @@ def checked_window(window: int) -> int:
     if samples > LONGEST:
         raise OptionError(f"window must be at most {LONGEST:,} samples, not {samples:,}")
     return samples
-
-
-# --- Undoing smoothing, exactly (erratum W3): why nobody should trust it alone.
-
-
-def undo_smoothing(smoothed: ArrayLike, window: int, *, start_with: str = "first") -> FloatArray:
-    """Return the gaze that linear smoothing was given, from what it released.
-
-    Args:
-        smoothed: One coordinate of the released stream, from its first sample on.
-        window: B, as the mechanism had it.
-        start_with: What the window held before the first sample: ``first`` or ``zeros``.
-
-    Raises:
-        OptionError: If the start is unknown or the window no positive number.
-    """
-    released = np.asarray(smoothed, dtype=np.float64)
-    if start_with not in ("first", "zeros"):
-        raise OptionError(f"start_with must be first or zeros, not {start_with!r}")
-    if window < 1:
-        raise OptionError(f"window must be at least 1, not {window}")
-    before = window - 1
-    gaze = np.zeros(before + len(released))
-    if start_with == "first" and len(released):
-        gaze[:before] = released[0]  # a window full of one point gives that point
-    weights = np.arange(1.0, window)  # of the samples before the newest, oldest first
-    total = window * (window + 1) / 2.0
-    for n, value in enumerate(released):
-        gaze[before + n] = (total * value - weights @ gaze[n : n + before]) / window
-    return gaze[before:]

@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import exact, whole_number
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
-from gazeveil.samples.stream import Compiled, Plan, StreamMechanism
+from gazeveil.samples.stream import Compiled, StreamMechanism, StreamPlan
 
 
 @MECHANISMS.register("sparse-vector")
@@ -46,7 +46,7 @@ class SparseVector(StreamMechanism):
 
         return kernels.sparse_step, kernels.sparse_run
 
-    def plan(self) -> Plan:
+    def plan(self) -> StreamPlan:
         """Return what an epoch and its release cost."""
         rule = self._rule()
         epoch = rule.cap // self.releases
@@ -55,7 +55,7 @@ class SparseVector(StreamMechanism):
             raise OptionError("test_share leaves nothing to test with", hint="raise it, or use fewer releases")
         spacing = math.ceil((self.t_skip or self.window / 10) * 1_000_000)
         own = (float(tests), self.l_thresh * math.hypot(*self.space.size))
-        return Plan(rule, epoch - tests, spacing, epoch_loss=tests, own=own)
+        return StreamPlan(rule, epoch - tests, spacing, epoch_loss=tests, own=own)
 
     def _check(self) -> None:
         check_tests(self)

@@ -50,12 +50,12 @@ class TemporalHold(SampleMechanism):
         """Return a veil for a new stream."""
         from gazeveil.samples import point_kernels as kernels  # noqa: PLC0415
 
-        return _Holding(
+        return _HoldVeil(
             self, noise, Kernels(kernels.hold_step, kernels.hold_run), fixed=(self.keep_every,), integers=1, floats=3
         )
 
 
-class _Holding(CompiledVeil):
+class _HoldVeil(CompiledVeil):
     """How many points until the next one passes, and the point being repeated."""
 
     __slots__ = ()

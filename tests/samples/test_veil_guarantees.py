@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What registered veils promise: nothing is refused, and a knob is turned truthfully or not at all."""
+"""What registered veils guarantee: nothing is refused, and a privacy level is turned truthfully or not at all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.samples.contract_bench import (
 @pytest.mark.parametrize(
     "nothing", [{"epsilon": 0}, {"radius": 0}, {"window": 0}, {"epsilon": -1}, {"radius": math.nan}]
 )
-def test_a_promise_of_nothing_is_refused(name: str, nothing: dict[str, Any]) -> None:
+def test_a_guarantee_of_nothing_is_refused(name: str, nothing: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         MECHANISMS[name](SCREEN, **{**required(name), **nothing})
 
@@ -62,7 +62,7 @@ def test_a_radius_that_changes_with_every_sample_is_survived(name: str) -> None:
 
 
 def with_a_knob(name: str) -> SampleMechanism:
-    """Return a mechanism that can change its promise, if any of its kind can."""
+    """Return a mechanism that can change its guarantee, if any of its kind can."""
     if name == "chain":
         return MECHANISMS[name](SCREEN, members=(example("edge"), example("clock"), example("smoothing")))  # type: ignore[call-arg]
     if name == "rotate":
@@ -71,28 +71,28 @@ def with_a_knob(name: str) -> SampleMechanism:
 
 
 @each
-def test_a_veil_says_truthfully_whether_its_promise_can_be_changed(name: str) -> None:
+def test_a_veil_says_truthfully_whether_its_guarantee_can_be_changed(name: str) -> None:
     mechanism, (t, x, y) = with_a_knob(name), stream(SCREEN, 120)
     veil = mechanism.start(NoiseSource.secure())
     veil.run(t[:30], x[:30], y[:30])
-    assert veil.can_change == mechanism.can_change == bool(mechanism.knob) == (not mechanism.fixed)
+    assert veil.can_change == mechanism.can_change == bool(mechanism.privacy_level) == (not mechanism.fixed)
     wish: dict[str, Any] = {"epsilon": 2, "window": "0.75", "radius": 70}
     if veil.can_change:
-        wanted = mechanism.with_promise(**wish)
+        wanted = mechanism.with_guarantee(**wish)
         assert mechanism.can_become(wanted)
-        assert wanted.knob == {"epsilon": 2, "window": Fraction("0.75"), "radius": 70}
+        assert wanted.privacy_level == {"epsilon": 2, "window": Fraction("0.75"), "radius": 70}
         veil.change(float(t[30]), **wish)
-        assert veil.promise == wanted
+        assert veil.current == wanted
         assert veil.guarantee == wanted.guarantee == GazeStreamDP(2, "0.75", 70)
         moved = mechanism.resume(veil.hand_over(), NoiseSource.secure())
-        assert moved.promise == wanted
+        assert moved.current == wanted
     else:
-        for turned in (lambda: veil.change(float(t[30]), **wish), lambda: mechanism.with_promise(**wish)):
+        for turned in (lambda: veil.change(float(t[30]), **wish), lambda: mechanism.with_guarantee(**wish)):
             with pytest.raises(OptionError) as refused:
                 turned()
             assert mechanism.fixed in str(refused.value)
         assert not mechanism.can_become(mechanism)
-        assert veil.promise == mechanism
+        assert veil.current == mechanism
         assert not veil.shut
         veil.run(t[30:], x[30:], y[30:])
 
@@ -102,12 +102,12 @@ def test_those_that_can_change_are_these() -> None:
     assert able == sorted([*(set(PROMISING) - {"eye-and-head"}), "chain"])
 
 
-def test_a_stream_goes_on_only_as_what_differs_in_the_promise_alone() -> None:
+def test_a_stream_goes_on_only_as_what_differs_in_the_guarantee_alone() -> None:
     clock: Any = example("clock")
-    assert clock.can_become(clock.with_promise(radius=99))
+    assert clock.can_become(clock.with_guarantee(radius=99))
     assert not clock.can_become(replace(clock, filter=False))
     assert not clock.can_become(example("kaleido"))
     assert not clock.can_become(example("gaussian"))
     one, other = (MECHANISMS["chain"](SCREEN, members=(edge, clock)) for edge in (example("edge"), example("spatial")))  # type: ignore[call-arg]
-    assert one.can_become(one.with_promise(epsilon=1))
+    assert one.can_become(one.with_guarantee(epsilon=1))
     assert not one.can_become(other)

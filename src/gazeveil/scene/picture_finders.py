@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regions from the pixels alone, without weights: what lies on a plain ground, what stands out, and blocks of text.
+"""Regions from a frame's pixels: by colours and edges (``image``), or by the picture model (``saliency``).
 
-Screens, pages and many games have a ground: one colour that fills much of the frame. Everything else on it is a
-region, and letters that stand close are one block. Photographs and films have none; there colours that are far from
-the frame's mean stand out, and dense edges, which sharp things and text have.
+``image`` needs no weights. Screens, pages and many games have a ground: one colour that fills much of the frame.
+Everything else on it is a region, and letters that stand close are one block. Photographs and films have none; there
+colours that are far from the frame's mean stand out, and dense edges, which sharp things and text have.
+
+``saliency`` takes the smallest part of a frame that draws half of the gaze. Its model was trained on public gaze and
+sees the frame alone (docs/reference/picture-model.md).
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.arrays import Float32Array, FloatArray
+from gazeveil.arrays import Float32Array, FloatArray, one_thread
 from gazeveil.errors import OptionError
+from gazeveil.gaze.picture_model import backbone, content_of
 from gazeveil.gaze.video import opencv
 from gazeveil.scene.frames import Pixels, checked_frame
-from gazeveil.scene.regions import FINDERS, Finder, Regions, as_regions, boxes_around, densest, patches, without_doubles
+from gazeveil.scene.regions import Finder, Regions, as_regions, boxes_around, densest, patches, without_doubles
 
 _SIDE = 320
 """Pixels of the longer side that frames are shrunk to."""
@@ -39,24 +43,52 @@ _LEAST_SIDE = 8
 _NEAR = 0.02
 """Share of the longer side over which colours and edges are spread."""
 _SHARES = (0.5, 0.35, 0.25, 0.15)
-"""Of what stands out, how much is in regions: half, or less where half of it is one large patch."""
+"""The share of what stands out that regions hold: half, or less where half of it is one large patch."""
 _CONTRAST = 1.25
-"""How much more what stands out most counts: chosen on 24 painted scenes whose regions are known (decision 146)."""
+"""How much more the strongest cells count: chosen on 24 painted scenes whose regions are known."""
 _FOVEA = 0.003
 """Share of the frame below which nothing stands out: what the fovea covers of a screen of 44 by 26 degrees."""
+_GAZE_SHARE = 0.5
+"""The share of the predicted gaze that falls into regions."""
 
 
-@FINDERS.register("image")
-def image(model: Path | None = None) -> Finder:
+def image_finder(model: Path | None = None) -> Finder:
     """Return the finder that needs nothing but the frame."""
     if model is not None:
         raise OptionError("the finder 'image' needs no file of weights", hint="leave it out, or use the finder 'onnx'")
     opencv("finding regions")
-    return find
+    return regions_by_contrast
 
 
-def find(frame: Pixels) -> Regions:
-    """Return the regions of a frame, largest first.
+def saliency_finder(model: Path | None = None) -> Finder:
+    """Return the finder that asks the picture model.
+
+    Raises:
+        MissingExtra: If the model's weights or OpenCV are not installed.
+    """
+    if model is not None:
+        raise OptionError("the finder 'saliency' brings its own weights", hint="leave the file out")
+    opencv("finding regions")
+    backbone()
+    return regions_by_saliency
+
+
+@one_thread()
+def regions_by_saliency(frame: Pixels) -> Regions:
+    """Return the regions of a frame in which the picture model expects half of the gaze.
+
+    Raises:
+        InputError: If that is no frame.
+        MissingExtra: If the model's weights or OpenCV are not installed.
+    """
+    pixels = checked_frame(frame)
+    if min(pixels.shape[:2]) < _LEAST_SIDE:
+        return ()
+    return as_regions(boxes_around(densest(content_of(pixels), _GAZE_SHARE)))
+
+
+def regions_by_contrast(frame: Pixels) -> Regions:
+    """Return the regions of a frame by its colours and edges, largest first.
 
     Raises:
         InputError: If that is no frame.

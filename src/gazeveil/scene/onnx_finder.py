@@ -31,7 +31,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, InputError, OptionError, needing
 from gazeveil.gaze.video import opencv
 from gazeveil.scene.frames import Pixels, checked_frame
-from gazeveil.scene.regions import FINDERS, Finder, Regions, as_regions, without_doubles
+from gazeveil.scene.regions import Finder, Regions, as_regions, without_doubles
 
 _SHARES = 2.0
 _FINAL = 1000
@@ -144,7 +144,7 @@ def _are_scores(values: NDArray[Any]) -> bool:
     return bool((values >= 0).all() and (values <= 1).all() and (values != np.rint(values)).any())
 
 
-# --- Regions from an object detector in an ONNX file: any YOLO or SSD whose outputs are laid out in a usual way.
+# --- The finder, and the detector that it runs.
 
 
 CONFIDENCE = 0.3
@@ -157,8 +157,7 @@ _PADDING = 114
 _TYPES = {"tensor(uint8)": np.uint8, "tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
-@FINDERS.register("onnx")
-def onnx(model: Path | None = None) -> Finder:
+def onnx_finder(model: Path | None = None) -> Finder:
     """Return a finder that runs a detector.
 
     Raises:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From rows to recordings: seconds, combined gaze, angles from vectors, the viewing plane, and whose row it is.
 
-Angles are in the head's frame: yaw to the right, pitch downwards, in degrees as `gazeveil.gaze.conventions` counts.
+Angles are in the head's frame: yaw to the right, pitch downwards, in degrees as `gazeveil.geometry` counts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", 
 
 
 def step_in_words(step: float) -> str:
-    """Say a typical step in an error."""
+    """Return a typical step in words, for an error."""
     return "a single sample" if math.isnan(step) else f"a step of {step:g}"
 
 
@@ -153,7 +153,7 @@ def _mean_of_valid(axis: str, sides: Sequence[str]) -> pl.Expr:
     return ((left + right) / 2.0).fill_null(left).fill_null(right).alias(axis)
 
 
-# --- What some exports say before their table: who, on which screen, at which rate.
+# --- The lines of some exports before their table: participant, screen, rate.
 
 
 def lines_before(path: Path, is_header: Callable[[str], bool], encoding: str) -> list[str]:
@@ -227,8 +227,8 @@ class VectorColumns:
 
 def _quick_parts(tokens: pl.Series) -> tuple[list[pl.Series], pl.Series] | None:
     """Return the numbers of texts that are all ``(1, 2, 3)`` or empty; None if one needs a closer look."""
-    told = tokens.drop_nulls()
-    if not (told.str.starts_with("(") & told.str.ends_with(")")).all():
+    given = tokens.drop_nulls()
+    if not (given.str.starts_with("(") & given.str.ends_with(")")).all():
         return None
     fields = tokens.str.slice(1, tokens.str.len_chars() - 2).str.splitn(", ", len(AXES)).struct.unnest()
     parts = [field.cast(pl.Float64, strict=False) for field in fields]
@@ -269,7 +269,7 @@ def with_angles(frame: pl.DataFrame, vectors: Iterable[str], right: float = 1.0)
     return frame.with_columns(angles)
 
 
-# --- Whose row is it: cuts the rows of a table into recordings, and what stands on every row into events.
+# --- The rows of a table, cut into recordings; labels on every row, turned into events.
 
 
 class Run(NamedTuple):
@@ -330,14 +330,14 @@ class KeyRuns:
                 self._path,
                 line=line,
                 expected="the rows of each recording together",
-                found=f"more rows of {_told(key)} after those of {_told(self._key or key)}",
+                found=f"more rows of {_key_in_words(key)} after those of {_key_in_words(self._key or key)}",
                 hint="sort the file by observer, stimulus, session, trial and time",
             )
         self._seen.add(key)
         return key
 
 
-def _told(key: Key) -> str:
+def _key_in_words(key: Key) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in key._asdict().items() if value)
 
 

@@ -1,15 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Participants who read: a comic, a newspaper, a textbook, line by line, with habits of their own.
-
-Simulated throughout.
+"""Simulated participants who read a comic, a newspaper or a textbook, line by line, with habits of their own.
 
 Made for feature series (Bozkir 2020), whose data are twenty participants reading three kinds of documents for ten
-minutes each. Gaze goes along lines with forward saccades, regressions and return sweeps, visits pictures, skips what
-bores, turns pages. Documents differ in layout and difficulty, participants in speed, reach, regressions and care, and
-two made-up groups differ a little on average: enough to tell documents, participants and groups apart better than by
-chance, and not without mistakes. The numbers follow Rayner 1998 (fixations of 225-250 ms, saccades of about 2 degrees,
-10-15 % regressions) where it has them and are plausible elsewhere; nothing is fitted to the paper's data.
+minutes each. Gaze goes along lines with forward saccades, regressions and return sweeps, visits pictures, skips
+paragraphs, turns pages. Documents differ in layout and difficulty, participants in speed, reach, regressions and care,
+and two made-up groups differ a little on average: enough to tell documents, participants and groups apart better than
+by chance, and not without mistakes. The numbers follow Rayner 1998 (fixations of 225-250 ms, saccades of about 2
+degrees, 10-15 % regressions) where it has them and are plausible elsewhere; nothing is fitted to the paper's data.
 """
 
 from __future__ import annotations
@@ -270,7 +268,7 @@ class _Page:
 def _jumps(
     reader: Reader, places: FloatArray, drifted: FloatArray, start: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Turn the places into saccades that land a little off; rows as in `_kernels.walk`."""
+    """Turn the places into saccades that land a little off; rows as in `eye_movement_kernels.walk`."""
     from gazeveil.simulate import eye_movement_kernels  # noqa: PLC0415  (compiles)
 
     jumps: FloatArray = eye_movement_kernels.follow(

@@ -3,8 +3,8 @@
 """A made-up participant who plays a game of gaze: eyes, decisions, a hand, and opinions.
 
 What is modelled: things are noticed late, the eyes jump with a latency and a duration that grows with the distance
-(Bahill et al. 1975), they tremble, the tracker is off by a constant error and noise, and who sees that the cursor
-stands beside a target looks a little the other way. Nobody is asked: answers to forms follow from how often the player
+(Bahill et al. 1975), they tremble, the tracker is off by a constant error and noise, and a player who sees the cursor
+beside a target looks a little the other way. Nobody is asked: answers to forms follow from how often the player
 succeeded.
 """
 

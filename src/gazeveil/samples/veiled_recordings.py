@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole recordings behind a mechanism: one veil and one noise each, and what becomes of every channel.
+"""Whole recordings behind a mechanism: one veil with its own noise for each, and what becomes of every channel.
 
 Every channel is veiled or dropped, never passed through unseen (erratum K9). The output is processed before an app gets
 it (the noisy gaze processor of Kaleido 2021; erratum K10).
@@ -96,11 +96,11 @@ def dropped_channels(recording: Recording, *, eyes: Eyes = "drop") -> list[str]:
     return [name for name, there in has.items() if there]
 
 
-# --- Running a veil over a recording: the same draws and the same output as sample by sample.
+# --- One recording: the same draws and the same output as sample by sample.
 
 
-def veiled(recording: Recording, veil: Veil, *, eyes: Eyes = "drop") -> Recording:
-    """Return the recording behind a veil, with the channels that `gazeveil.samples.recordings` allows.
+def veil_recording(recording: Recording, veil: Veil, *, eyes: Eyes = "drop") -> Recording:
+    """Return the recording behind a veil, with the channels that `gazeveil.samples.veiled_recordings` allows.
 
     Raises:
         GeometryError: If the recording's unit is not that of the veil's space.
@@ -123,11 +123,11 @@ def veiled(recording: Recording, veil: Veil, *, eyes: Eyes = "drop") -> Recordin
     return veiled_channels(recording, x, y, eyes=eyes)
 
 
-# --- The noisy gaze processor: what is made of veiled points before an app gets them (Kaleido 2021; erratum K10).
+# --- The noisy gaze processor: veiled points before an app gets them (Kaleido 2021; erratum K10).
 
 
 NOWHERE = ""
-"""What is reported where no area is looked at."""
+"""What is reported when gaze is in no area."""
 
 
 def processed(
@@ -217,7 +217,7 @@ def _check_unit(veil: Veil, geometry: Geometry) -> None:
         raise GeometryError(f"the veil works in {unit}, but the viewing plane is in {geometry.unit}")
 
 
-# --- Whole recordings behind a veil: one veil and one noise for each recording, wherever it is computed.
+# --- Many recordings, wherever they are computed.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +287,7 @@ class VeiledRecordings:
         return made if self.edge is None else processed(made, edge=self.edge)
 
 
-class Veiled(NamedTuple):
+class VeiledRecording(NamedTuple):
     """A veiled recording, and what its holder may want to know. All but ``shown`` is computed from raw gaze.
 
     Attributes:
@@ -308,7 +308,7 @@ class Veiled(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class VeilOne:
+class VeilRecording:
     """Veils one recording; it pickles, so it runs wherever recordings are.
 
     Secure noise is resampled from the operating system for each recording, on the machine that veils it. Seeded noise
@@ -319,23 +319,23 @@ class VeilOne:
     seed: int | None = None
 
     @staticmethod
-    def with_noise(how: VeiledRecordings, noise: NoiseSource) -> VeilOne:
+    def with_noise(how: VeiledRecordings, noise: NoiseSource) -> VeilRecording:
         """Return what veils recordings with noise as secure as a source's."""
-        return VeilOne(how, None if noise.is_secure else noise.bits(63))
+        return VeilRecording(how, None if noise.is_secure else noise.bits(63))
 
-    def __call__(self, recording: Recording) -> Veiled:
+    def __call__(self, recording: Recording) -> VeiledRecording:
         """Veil one recording; samples without a time are cut."""
         with np.errstate(all="ignore"):  # a warning would say that gaze is odd
             timed = np.isfinite(recording.t) & (np.abs(recording.t) <= LATEST)
             raw = recording if timed.all() else recording.take(timed)
             veil = self.how.on(raw.geometry).start(self._noise_for(raw.key))
-            shown = veiled(raw, veil, eyes=self.how.eyes)
+            shown = veil_recording(raw, veil, eyes=self.how.eyes)
             across, down = shown.x - raw.x, shown.y - raw.y
             if period := veil.mechanism.space.period:
                 across = across - period * np.floor(across / period + 0.5)
             squares = across**2 + down**2
         known = np.isfinite(squares)
-        return Veiled(
+        return VeiledRecording(
             shown=chunk_of(shown),
             squares=float(np.sum(squares[known])),
             moved=int(np.count_nonzero(known)),
