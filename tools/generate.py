@@ -24,9 +24,9 @@ LICENCE = """# SPDX-FileCopyrightText: 2026 The gazeveil authors
 
 def words() -> dict[str, str]:
     """Return the first sentence of every command's own help."""
-    from gazeveil.cli._program import LAB, PANELS, load
+    from gazeveil.cli._program import LAB_COMMANDS, PANELS, load
 
-    names = [*(name for panel in PANELS.values() for name in panel if name != "lab"), *LAB]
+    names = [*(name for panel in PANELS.values() for name in panel if name != "lab"), *LAB_COMMANDS]
     return {name: " ".join(str(load(name).help).split("\n\n")[0].split()) for name in names}
 
 
@@ -41,11 +41,11 @@ def names() -> dict[str, list[str]]:
     from gazeveil.gateway.protocol import PROTOCOLS
     from gazeveil.gaze.events import DETECTORS
     from gazeveil.gaze.formats.base import FORMATS, WritableFormat
+    from gazeveil.geometry import Unit
     from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
     from gazeveil.lab.commands._usefulness import PRODUCTS
     from gazeveil.lab.experiments.dataset_attacks import TARGETS
     from gazeveil.lab.experiments.heatmap_scenes import Split
-    from gazeveil.geometry import Unit
     from gazeveil.release.products.recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES

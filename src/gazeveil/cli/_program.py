@@ -34,13 +34,13 @@ PANELS: Final = {
     "Tools": ("demo", "doctor", "calibrate", "completion"),
 }
 """What the first screen lists. NAME is a file ``gazeveil/cli/NAME.py`` with a ``typer.Typer`` called ``app``."""
-LAB: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
+LAB_COMMANDS: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
 """Commands of the group ``lab``: files in ``gazeveil/lab/commands``."""
-OF_THE_LAB: Final = ("advise", "demo")
+LISTED_LAB_COMMANDS: Final = ("advise", "demo")
 """Commands of the first screen whose files are there too."""
 
 _CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8"))
-_WRITTEN: Final = {
+_METAVARS: Final = {
     "SECONDS": "--bin-seconds --duration --every --hide-seconds --limit --seconds --step --window --within",
     "MINUTES": "--minutes",
     "DEGREES": "--blur-deg --cell-deg",
@@ -74,26 +74,26 @@ _OUT: Final = {
 """What --out is; elsewhere it may be either."""
 _BY_COMMAND: Final = {f"{command} --out": word for word, commands in _OUT.items() for command in commands.split(", ")}
 _BY_COMMAND["reproduce wilson --table"] = "NUMBER"
-_BY_OPTION: Final = {option: word for word, options in _WRITTEN.items() for option in options.split()}
+_BY_OPTION: Final = {option: word for word, options in _METAVARS.items() for option in options.split()}
 _ARGUMENTS: Final = {"inputs": "GAZE", "results": "RESULT", "first": "RUN", "second": "RUN"}
 _AS_METAVAR = 30
 """How many letters of choices still stand in the place of a value; more of them go into the sentence."""
 
 
-def write_types(command: Any, typed: str) -> None:
+def write_metavars(command: Any, typed: str) -> None:
     """Make a command's help, and that of all commands below it, write values in plain words."""
     for name, inner in getattr(command, "commands", {}).items():
-        write_types(inner, f"{typed} {name}")
+        write_metavars(inner, f"{typed} {name}")
     own = command.get_params
 
     @functools.wraps(own)
     def get_params(ctx: Any) -> Any:
-        return written(own(ctx), typed)
+        return with_metavars(own(ctx), typed)
 
     command.get_params = get_params
 
 
-def written(parameters: Iterable[Any], typed: str = "") -> Any:
+def with_metavars(parameters: Iterable[Any], typed: str = "") -> Any:
     """Write the values of parameters in plain words; the option --help is among them."""
     parameters = list(parameters)
     for parameter in parameters:
@@ -146,7 +146,7 @@ def _by_type(option: Any) -> str:
     return "PATH" if "path" in name.lower() else "TEXT"
 
 
-def settings(product: str) -> dict[str, Setting]:
+def product_settings(product: str) -> dict[str, Setting]:
     """Return what users set of the mechanisms of a product, by option."""
     from gazeveil.options import Setting
 
@@ -160,14 +160,14 @@ COMPLETION_VARIABLE = "_GAZEVEIL_COMPLETE"
 
 def load(name: str) -> Any:
     """Import a command's file and return the command."""
-    place = "gazeveil.lab.commands" if name in (*LAB, *OF_THE_LAB) else "gazeveil.cli"
+    place = "gazeveil.lab.commands" if name in (*LAB_COMMANDS, *LISTED_LAB_COMMANDS) else "gazeveil.cli"
     command = typer.main.get_command(importlib.import_module(f"{place}.{name}").app)
     command.name = name
-    write_types(command, name)
+    write_metavars(command, name)
     return command
 
 
-class Later(TyperCommand):
+class LazyCommand(TyperCommand):
     """A command as it is listed. It becomes the command itself when it is given arguments, or asked to load."""
 
     def __init__(self, name: str, panel: str | None = None) -> None:
@@ -186,13 +186,13 @@ class LabGroup(TyperGroup):
     """The commands of the lab."""
 
     def __init__(self, panel: str) -> None:
-        listed: dict[str, Any] = {name: Later(name) for name in LAB}
+        listed: dict[str, Any] = {name: LazyCommand(name) for name in LAB_COMMANDS}
         about = "Attack mechanisms, test their guarantees, and measure what they cost."
         super().__init__(name="lab", help=about, commands=listed, no_args_is_help=True, rich_help_panel=panel)
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options: --help."""
-        return written(super().get_params(ctx))
+        return with_metavars(super().get_params(ctx))
 
 
 class Program(TyperGroup):
@@ -201,14 +201,14 @@ class Program(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = {
-            name: LabGroup(title) if name == "lab" else Later(name, title)
+            name: LabGroup(title) if name == "lab" else LazyCommand(name, title)
             for title, names in PANELS.items()
             for name in names
         }
 
     def get_params(self, ctx: Any) -> Any:
         """Return the program's own options."""
-        return written(super().get_params(ctx))
+        return with_metavars(super().get_params(ctx))
 
     def _main_shell_completion(self, ctx_args: Any, prog_name: str, complete_var: str | None = None) -> None:
         if COMPLETION_VARIABLE in os.environ:  # a shell asks
@@ -219,17 +219,17 @@ class Program(TyperGroup):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the program's own options."""
-        with _meant():
+        with _likely_option():
             return super().make_context(info_name, args, parent=parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was typed."""
-        with _meant():
+        with _likely_option():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _meant() -> Iterator[None]:
+def _likely_option() -> Iterator[None]:
     """Say which option was probably meant, in the words that are used for commands and other names."""
     try:
         yield

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
+from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_if_shut
 from gazeveil.gateway.client import ask
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
@@ -21,7 +21,7 @@ def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = 
     if as_json:
         print_json(told)
         return
-    print_shut(told)
+    print_if_shut(told)
     rows = [
         (
             one["person"],

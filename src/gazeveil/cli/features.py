@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._program import settings
-from gazeveil.cli._releasing import Door, releases
+from gazeveil.cli._program import product_settings
+from gazeveil.cli._releasing import ReleaseRequest, releases
 from gazeveil.errors import OptionError
 from gazeveil.privacy.protection import IN_SHORT
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, sizes_of
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, setting_option, sizes_of
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ OnlyFeatures = Annotated[
 PupilRange = Annotated[
     str | None, typer.Option("--pupil-range", metavar="LOW,HIGH", help="Plausible pupil sizes; needed if not in mm.")
 ]
-_SET = settings("features")
-Steps = Annotated[int | None, declared(_SET["--steps"])]
+_SET = product_settings("features")
+Steps = Annotated[int | None, setting_option(_SET["--steps"])]
 Window = Annotated[float | None, typer.Option("--window", help="Seconds a window lasts; 30 by default.")]
 Step = Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next; 0.5 by default.")]
 Bins = Annotated[
@@ -83,7 +83,7 @@ def design(
 
 @releases
 def release(
-    door: Door,
+    door: ReleaseRequest,
     mechanism: Annotated[
         str,
         typer.Option(
@@ -92,12 +92,12 @@ def release(
             help="Which mechanism; group and low-rank need --design.",
         ),
     ],
-    epsilon: Annotated[str, declared(_SET["--epsilon"], more=f": {IN_SHORT}")],
-    delta: Annotated[str | None, declared(_SET["--delta"])] = None,
+    epsilon: Annotated[str, setting_option(_SET["--epsilon"], more=f": {IN_SHORT}")],
+    delta: Annotated[str | None, setting_option(_SET["--delta"])] = None,
     steps: Steps = None,
-    chunk: Annotated[int | None, declared(_SET["--chunk"])] = None,
-    kept: Annotated[int | None, declared(_SET["--kept"])] = None,
-    stretch: Annotated[int | None, declared(_SET["--stretch"])] = None,
+    chunk: Annotated[int | None, setting_option(_SET["--chunk"])] = None,
+    kept: Annotated[int | None, setting_option(_SET["--kept"])] = None,
+    stretch: Annotated[int | None, setting_option(_SET["--stretch"])] = None,
     hide_seconds: Annotated[
         float | None, typer.Option("--hide-seconds", help="Protect any N seconds of raw gaze (needs bins).")
     ] = None,
@@ -107,7 +107,7 @@ def release(
     series: Annotated[
         int | None, typer.Option("--series", help="Series of a stimulus per participant; ε is split among them.")
     ] = None,
-    length_epsilon: Annotated[str | None, declared(_SET["--length-epsilon"])] = None,
+    length_epsilon: Annotated[str | None, setting_option(_SET["--length-epsilon"])] = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this task.")] = None,
     group: Annotated[str | None, typer.Option("--group", help="Only this group of participants.")] = None,
     features: OnlyFeatures = None,
@@ -121,11 +121,17 @@ def release(
     from gazeveil.features.design import Design
     from gazeveil.features.group_series import GroupSeries
     from gazeveil.features.series_release import ParticipantRelease, needed, participant_mechanism
-    from gazeveil.release.feature_settings import declared_steps, observed_facts, settings_for, stimuli_of, with_series
+    from gazeveil.release.feature_settings import (
+        declared_steps,
+        observed_facts,
+        source_settings,
+        stimuli_of,
+        with_series,
+    )
 
     study = door.study(observed_facts)
     study = study if series is None else with_series(study, series)
-    settings = settings_for(study, door.corpus, window=window, step=step, bins=bins, radius=radius)
+    settings = source_settings(study, door.corpus, window=window, step=step, bins=bins, radius=radius)
     public = None if design_file is None else Design.load(design_file)
     if mechanism == GroupSeries.name:
         spent = study.delta if delta is None else delta
@@ -291,7 +297,7 @@ def extract(
     from gazeveil.features.table import FeatureTable
     from gazeveil.gaze.corpus import Corpus
     from gazeveil.release.data import bind
-    from gazeveil.release.feature_settings import observed_facts, settings_of
+    from gazeveil.release.feature_settings import observed_facts, study_settings
     from gazeveil.release.study import Study
 
     if out.suffix != ".parquet":
@@ -301,7 +307,7 @@ def extract(
     whole = Corpus.open(corpus)
     sizes = sizes_of(screen, size_mm, distance_mm, fov_deg)
     study = (observed_facts(whole) if study_file is None else Study.open(study_file)).on_screen(**sizes)
-    settings = settings_of(study, window=window, step=step, bins=bins, radius=radius)
+    settings = study_settings(study, window=window, step=step, bins=bins, radius=radius)
     if study_file is None:
         check_pupil_units(whole)
     else:

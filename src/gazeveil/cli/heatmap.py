@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.errors import OptionError
 from gazeveil.terminal.printing import command_app
 
@@ -18,9 +18,9 @@ app = command_app()
 
 @app.command(epilog="Example: `gazeveil heatmap study/ --stimulus forest.png --epsilon 1 --out forest --no-ledger`")
 @releases
-@sets("heatmap")
+@takes_settings("heatmap")
 def heatmap(
-    door: Door,
+    door: ReleaseRequest,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
     settings: dict[str, Any],
     picture: Annotated[

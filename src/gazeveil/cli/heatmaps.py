@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.terminal.printing import command_app
 
 app = command_app()
@@ -19,9 +19,9 @@ app = command_app()
     epilog="Example: `gazeveil heatmaps study/ --epsilon 3 --out maps --ledger ledger.sqlite --account study-7`"
 )
 @releases
-@sets("heatmaps")
+@takes_settings("heatmaps")
 def heatmaps(
-    door: Door,
+    door: ReleaseRequest,
     settings: dict[str, Any],
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimuli; repeatable. By default all.")

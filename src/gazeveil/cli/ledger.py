@@ -17,7 +17,7 @@ from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.protection import Neighbours, Observer, OneRecording
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import filled
+from gazeveil.terminal.options import with_fields_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbou
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class GuaranteeOptions:
     """A guarantee as options describe it."""
 
     epsilon: Epsilon = None
@@ -184,10 +184,10 @@ def ledger() -> None:
 
 
 @app.command(epilog="Example: `gazeveil ledger init study-7 --epsilon 3 --delta 1e-6`")
-@filled("described", Described)
+@with_fields_of("described", GuaranteeOptions)
 def init(
     dataset: Dataset,
-    described: Described,
+    described: GuaranteeOptions,
     person: Person = "",
     note: Note = "",
     where: Where = DEFAULT,
@@ -204,10 +204,10 @@ def init(
 
 
 @app.command(epilog="Example: `gazeveil ledger grant study-7 --epsilon 1 --delta 1e-7 --note 'second wave'`")
-@filled("described", Described)
+@with_fields_of("described", GuaranteeOptions)
 def grant(
     dataset: Dataset,
-    described: Described,
+    described: GuaranteeOptions,
     person: Person = "",
     note: Note = "",
     where: Where = DEFAULT,
@@ -224,10 +224,10 @@ def grant(
 
 
 @app.command(epilog="Example: `gazeveil ledger charge study-7 --epsilon 0.5 --id map-12 --note 'heatmap of page 3'`")
-@filled("described", Described)
+@with_fields_of("described", GuaranteeOptions)
 def charge(
     dataset: Dataset,
-    described: Described,
+    described: GuaranteeOptions,
     person: Person = "",
     note: Note = "",
     charge_id: Annotated[str, typer.Option("--id", help="Your name for it; the same id is charged once.")] = "",
@@ -274,7 +274,7 @@ def history(
     dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         if dataset:
-            book.account(dataset, person or "") if person is not None else _some(book, dataset)
+            book.account(dataset, person or "") if person is not None else _check_known(book, dataset)
         events = list(book.history(dataset, person))
     if as_json:
         print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
@@ -391,7 +391,7 @@ def _dataset_or_ledger(named: str | None, where: str) -> tuple[str | None, str]:
     return (None, named) if is_ledger else (named, where)
 
 
-def _some(book: Ledger, dataset: str) -> None:
+def _check_known(book: Ledger, dataset: str) -> None:
     """Make sure that there is any account of a data set."""
     if not any(account.dataset == dataset for account in book.accounts()):
         book.account(dataset)

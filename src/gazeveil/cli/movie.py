@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.errors import OptionError
 from gazeveil.terminal.printing import command_app, progress
 
@@ -26,9 +26,9 @@ app = command_app()
     "--ledger ledger.sqlite --account study-7`"
 )
 @releases
-@sets("movie")
+@takes_settings("movie")
 def movie(
-    door: Door,
+    door: ReleaseRequest,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
     settings: dict[str, Any],
     picture: Annotated[Path | None, typer.Option("--picture", help="A still (PNG): drawn over, and a prior.")] = None,

@@ -188,7 +188,7 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
     }
 
 
-def print_shut(told: dict[str, Any]) -> None:
+def print_if_shut(told: dict[str, Any]) -> None:
     """Say before anything else that the gateway is shut, if it is."""
     from gazeveil.gateway.hub.status import LATCH_HINT
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gazeveil.gateway.policy.settings import Policy
     from gazeveil.gateway.serve import Gateway
 
-WORDS = """\
+DEMO_NOTICE = """\
 This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
 Everything is in a temporary folder, which is removed at the end."""
 
@@ -49,7 +49,7 @@ def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
     import asyncio
 
     if not quiet:
-        print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
+        print(f"{DEMO_NOTICE}\nStarting; the very first start may take a minute.", flush=True)
     from gazeveil.gateway.serve import demo_folder
 
     with demo_folder() as policy:
@@ -71,7 +71,7 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
         _show(gateway.link(), to_open=to_open, quiet=quiet)
         if not quiet and sys.stdin is not None and sys.stdin.isatty():
             try:
-                loop.add_reader(sys.stdin, lambda: _again(gateway))
+                loop.add_reader(sys.stdin, lambda: _show_another_link(gateway))
                 print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
             except NotImplementedError:  # Windows waits for no keys beside sockets
                 print("Ctrl-C ends the demo.", flush=True)
@@ -84,7 +84,7 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
             print("the demo is over; nothing of it was kept", flush=True)
 
 
-def _again(gateway: Gateway) -> None:
+def _show_another_link(gateway: Gateway) -> None:
     import asyncio
 
     if sys.stdin.readline():
@@ -150,7 +150,7 @@ def serve(
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
         if demo and log_file is None:
             log = _no_log
-        stack.enter_context(_ranked(nice, log))
+        stack.enter_context(niceness(nice, log))
         if policy is None:
             run_demo(log, to_open=not no_open, quiet=as_json)
         else:
@@ -164,7 +164,7 @@ def _no_log(event: str, **fields: object) -> None:
 
 
 @contextlib.contextmanager
-def _ranked(nice: int | None, log: Log) -> Iterator[None]:
+def niceness(nice: int | None, log: Log) -> Iterator[None]:
     """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
     if not hasattr(os, "setpriority"):  # Windows
         if nice is not None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gazeveil.cli._program import settings
-from gazeveil.cli._releasing import Door, check_apart, releases
+from gazeveil.cli._program import product_settings
+from gazeveil.cli._releasing import ReleaseRequest, check_apart, releases
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import GazeSource, Inputs, declared, pair, reads_gaze
+from gazeveil.terminal.options import GazeSource, Inputs, reads_gaze, setting_option, width_and_height
 from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-SET = settings("veil")
+_SET = product_settings("veil")
 
 PREVIEW = 3000
 """How many samples of the first recording a picture shows."""
@@ -36,21 +36,21 @@ PREVIEW = 3000
 @releases
 @reads_gaze
 def veil(
-    door: Door,
+    door: ReleaseRequest,
     inputs: Inputs,
     source: GazeSource,
-    mechanism: Annotated[str | None, declared(SET["--mechanism"])] = None,
-    preset: Annotated[str | None, declared(SET["--preset"])] = None,
+    mechanism: Annotated[str | None, setting_option(_SET["--mechanism"])] = None,
+    preset: Annotated[str | None, setting_option(_SET["--preset"])] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
-    epsilon: Annotated[str | None, declared(SET["--epsilon"])] = None,
-    window: Annotated[str | None, declared(SET["--window"])] = None,
-    radius: Annotated[str | None, declared(SET["--radius"])] = None,
+    epsilon: Annotated[str | None, setting_option(_SET["--epsilon"])] = None,
+    window: Annotated[str | None, setting_option(_SET["--window"])] = None,
+    radius: Annotated[str | None, setting_option(_SET["--radius"])] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter; repeatable.", metavar="KEY=VALUE")
     ] = None,
-    field: Annotated[str | None, declared(SET["--field"])] = None,
-    edge: Annotated[str | None, declared(SET["--edge"])] = None,
-    eyes: Annotated[str, declared(SET["--eyes"])] = SET["--eyes"].default,
+    field: Annotated[str | None, setting_option(_SET["--field"])] = None,
+    edge: Annotated[str | None, setting_option(_SET["--edge"])] = None,
+    eyes: Annotated[str, setting_option(_SET["--eyes"])] = _SET["--eyes"].default,
     to: Annotated[
         str,
         typer.Option(
@@ -65,7 +65,7 @@ def veil(
 
     Every sample gets a noisy (veiled) point, every other channel is dropped.
     """
-    from gazeveil.release.data import GazeFiles, InMemory
+    from gazeveil.release.data import CorpusInMemory, GazeFiles
     from gazeveil.samples.recipes import read_recipe
     from gazeveil.samples.recordings import VeiledRecordings
 
@@ -89,7 +89,7 @@ def veil(
         files = GazeFiles(tuple(inputs), source.one_of(inputs), strict=True)
         files.check()
         remarks: list[str] = []
-        door = door.reading(InMemory(files.open(remarks), tuple(remarks)))
+        door = door.reading(CorpusInMemory(files.open(remarks), tuple(remarks)))
         study = door.study()
     release = door.release(study, how, to=to)
     if plot is not None and release is not None:
@@ -111,7 +111,7 @@ def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, 
 
 def field_of(text: str | None) -> tuple[float, float] | None:
     """Return the field that directions lie in, if one is given."""
-    across, down = pair(text, "--field", "100x80")
+    across, down = width_and_height(text, "--field", "100x80")
     return None if across is None or down is None else (across, down)
 
 
@@ -125,10 +125,10 @@ def _settings(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _check_plot(plot: Path, door: Door) -> None:
+def _check_plot(plot: Path, door: ReleaseRequest) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
     from gazeveil.display import canvas
-    from gazeveil.release.record import private_report_of
+    from gazeveil.release.record import private_report_path
 
     canvas()  # says what is missing
     place = plot.resolve()
@@ -136,7 +136,7 @@ def _check_plot(plot: Path, door: Door) -> None:
         check_apart(plot, path, door.ledger)
     if door.out is not None:
         release = door.out.resolve()
-        if place in (release, private_report_of(release)) or release in place.parents:
+        if place in (release, private_report_path(release)) or release in place.parents:
             raise OutputError(
                 f"{plot} would be part of the release, and it shows raw gaze", hint="draw it to another place"
             )

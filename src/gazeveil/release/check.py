@@ -134,7 +134,7 @@ def sample_counts_in(part: Part, screen: Geometry, wanted: Collection[Key]) -> l
 
 
 def _sample_counts(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) -> SampleCounts:
-    t, x, y = (_numbers(rows, name) for name in ("t", "x", "y"))
+    t, x, y = (_floats(rows, name) for name in ("t", "x", "y"))
     stated = rows["valid"].fill_null(False).to_numpy()
     tracked = stated & np.isfinite(x) & np.isfinite(y)
     times = t[np.isfinite(t)]
@@ -142,7 +142,7 @@ def _sample_counts(rows: pl.DataFrame, extent: tuple[float, float, float, float]
     forward = steps[steps > 0]
     ends, odd_durations = times, 0
     if schema.DURATION in rows.columns:  # fixations have no rate, and the last one ends when it has lasted
-        lasted = _numbers(rows, schema.DURATION)
+        lasted = _floats(rows, schema.DURATION)
         ends = (t + np.where(np.isfinite(lasted), lasted, 0.0))[np.isfinite(t)]
         odd_durations = int((~(lasted > 0) | (lasted > LONGEST_S)).sum())
         forward = forward[:0]
@@ -181,12 +181,12 @@ def _infinite(x: FloatArray, y: FloatArray) -> BoolArray:
 def _eye(rows: pl.DataFrame, side: str) -> BoolArray | None:
     if f"{side}_x" not in rows.columns:
         return None
-    seen = np.isfinite(_numbers(rows, f"{side}_x")) & np.isfinite(_numbers(rows, f"{side}_y"))
+    seen = np.isfinite(_floats(rows, f"{side}_x")) & np.isfinite(_floats(rows, f"{side}_y"))
     stated = f"{side}_valid"
     return seen & rows[stated].fill_null(False).to_numpy() if stated in rows.columns else seen
 
 
-def _numbers(rows: pl.DataFrame, name: str) -> FloatArray:
+def _floats(rows: pl.DataFrame, name: str) -> FloatArray:
     return rows[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
@@ -416,12 +416,14 @@ class _Labels:
             number[spelt(key.observer)] += bool(key.observer)
         for who, recordings in number.items():
             if who in self.withdrawn:
-                self.add("participant-withdrawn", f"{who} withdrew and still has {_count(recordings)}.", who)
+                self.add("participant-withdrawn", f"{who} withdrew and still has {_recording_count(recordings)}.", who)
             elif who and self.roster is not None and who not in self.roster:
-                self.add("participant-unknown", f"{who} is not in the roster and has {_count(recordings)}.", who)
+                self.add(
+                    "participant-unknown", f"{who} is not in the roster and has {_recording_count(recordings)}.", who
+                )
         usable = {spelt(key.observer) for key in self.counted}
         for who in sorted((self.roster or frozenset()) - usable):
-            why = f"{_count(number[who])}, none of which counts" if number.get(who) else "no recording"
+            why = f"{_recording_count(number[who])}, none of which counts" if number.get(who) else "no recording"
             self.add("participant-missing", f"{who} has {why}.", who)
         declared = self.study.participants.number
         if self.roster is None and declared is not None and declared != len(usable):
@@ -445,16 +447,16 @@ class _Labels:
     def _screens(self) -> None:
         for key, part in self.part_of.items():
             found, declared = part.label.geometry, self.screens.get(spelt(key.stimulus))
-            if declared is None or found == declared or _says_less(found, declared):
+            if declared is None or found == declared or _agrees_where_known(found, declared):
                 continue
             kind = "other-size" if lies_on(found, declared) else "other-raster"
-            self.add(kind, f"{_named(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
+            self.add(kind, f"{_recording_name(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
 
     def _rows(self) -> None:
         declared, found = ("samples", "fixations")[:: 1 if self.study.recordings.fixations is None else -1]
         for key in self.part_of:
             if not self._has_rows_as_declared(key):
-                sentence = f"{_named(key)} holds {found}, declared are {declared}."
+                sentence = f"{_recording_name(key)} holds {found}, declared are {declared}."
                 self.add("other-rows", sentence, spelt(key.observer), key)
 
     def _numbers(self) -> None:
@@ -464,7 +466,7 @@ class _Labels:
         most = self.study.recordings.per_stimulus
         for (who, stimulus), count in number.items():
             if count > most:
-                sentence = f"{who} has {_count(count)} of {stimulus!r}, {most} are declared."
+                sentence = f"{who} has {_recording_count(count)} of {stimulus!r}, {most} are declared."
                 self.add("recorded-twice", sentence, who)
         for who in {who for who, _ in number}:
             missing = [stimulus for stimulus in self.screens if (who, stimulus) not in number]
@@ -496,11 +498,11 @@ def _samples(study: Study, corpus: Corpus, labels: _Labels, tell: Tell) -> Itera
             seen[key] = seen[key].then(piece) if key in seen else piece
     tell(len(corpus.parts), len(corpus.parts))
     for key, found in seen.items():
-        for kind, sentence in _odd(study, key, found):
-            yield Finding(kind, f"{_named(key)}: {sentence}.", spelt(key.observer), key)
+        for kind, sentence in _sample_faults(study, key, found):
+            yield Finding(kind, f"{_recording_name(key)}: {sentence}.", spelt(key.observer), key)
 
 
-def _odd(study: Study, key: Key, seen: SampleCounts) -> Iterator[tuple[str, str]]:
+def _sample_faults(study: Study, key: Key, seen: SampleCounts) -> Iterator[tuple[str, str]]:
     """Say what is odd about one recording."""
     stated = study.recordings.fixations
     if not seen.tracked:
@@ -534,16 +536,16 @@ def _odd(study: Study, key: Key, seen: SampleCounts) -> Iterator[tuple[str, str]
         yield "loss", f"{loss:.0%} of samples have no gaze"
 
 
-def _says_less(found: Geometry, declared: Geometry) -> bool:
+def _agrees_where_known(found: Geometry, declared: Geometry) -> bool:
     """Whether a recording contradicts nothing of a declared screen, and only does not say some of it."""
     return all(getattr(found, item.name) in (None, getattr(declared, item.name)) for item in fields(found))
 
 
-def _named(key: Key) -> str:
+def _recording_name(key: Key) -> str:
     return f"{spelt(key.observer)}, {key.stimulus!r}, session {key.session}, trial {key.trial}"
 
 
-def _count(recordings: int) -> str:
+def _recording_count(recordings: int) -> str:
     return f"{recordings:,} recording{'' if recordings == 1 else 's'}"
 
 

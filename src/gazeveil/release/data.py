@@ -49,7 +49,7 @@ _NEEDED = _LABELS | dict(schema.REQUIRED)
 _EVENTS = _LABELS | dict(schema.EVENTS)
 _EYES = (("left_x", "left_y"), ("right_x", "right_y"))
 
-UNREADABLE = (Exception, pl.exceptions.PanicException)
+READ_ERRORS = (Exception, pl.exceptions.PanicException)
 """What reading a part may raise; polars panics at odd damage, and its panics are no usual exceptions."""
 
 
@@ -83,7 +83,7 @@ def readable_parts(corpus: Corpus) -> tuple[Corpus, tuple[str, ...]]:
         try:
             for table in (part.samples, part.events):
                 table.collect()
-        except UNREADABLE:
+        except READ_ERRORS:
             lost.append(part_name(part))
         else:
             kept.append(part)
@@ -133,7 +133,7 @@ class Source(Protocol):
 def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
     """Return a source for whatever someone calls the recordings."""
     if isinstance(corpus, Corpus):
-        return InMemory(corpus)
+        return CorpusInMemory(corpus)
     if isinstance(corpus, Path | str):
         return CorpusFolder(Path(corpus))
     if isinstance(corpus, pl.DataFrame) or not (hasattr(corpus, "check") and hasattr(corpus, "open")):
@@ -145,7 +145,7 @@ def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
 
 
 @dataclass(frozen=True, slots=True)
-class InMemory:
+class CorpusInMemory:
     """A corpus that is open already, and what its holder should know about the reading."""
 
     corpus: Corpus
@@ -251,7 +251,7 @@ class _CannotRead(Exception):  # noqa: N818
 def _reading() -> Iterator[None]:
     try:
         yield
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise _CannotRead(error) from error
 
 
@@ -262,7 +262,7 @@ def _spool(opened: Callable[[], ChunkStream], folder: Path, seen: set[Key], rema
         stream = opened()
         chunks = iter(stream)
     with writing_corpus(folder) as writer:
-        for chunk in _first_ones(_read(chunks), seen, own, remarks):
+        for chunk in _without_repeats(_read(chunks), seen, own, remarks):
             writer.add(chunk)
     remarks += stream.report.in_words()
     return own
@@ -279,7 +279,7 @@ def _read(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         yield chunk
 
 
-def _first_ones(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
+def _without_repeats(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
     current: Key | None = None
     cut: set[Key] = set()
     for chunk in chunks:
@@ -297,7 +297,7 @@ def _first_ones(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks:
 # --- A corpus, or a table of features, under a declared study's rules: the only form in which a release sees data.
 
 
-_DOOR = object()
+_BOUND_HERE = object()
 _LABELLED = pl.col("session", "trial").fill_null("")
 
 
@@ -319,7 +319,7 @@ class BoundCorpus:
     door: object = None
 
     def __post_init__(self) -> None:
-        if self.door is not _DOOR:
+        if self.door is not _BOUND_HERE:
             raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
 
     def __repr__(self) -> str:  # nothing that the data decide, so that a log or a traceback shows none of it
@@ -353,7 +353,7 @@ class BoundTable:
     door: object = None
 
     def __post_init__(self) -> None:
-        if self.door is not _DOOR:
+        if self.door is not _BOUND_HERE:
             raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
 
     def __repr__(self) -> str:
@@ -381,17 +381,17 @@ def bind(study: Study, corpus: Corpus, stimuli: Collection[str] | None = None) -
         try:
             if are_as_declared(columns := columns_of(part), study):
                 parts.append(_bound(part_in_schema(part, columns), screen, study))
-        except UNREADABLE as error:
+        except READ_ERRORS as error:
             remarks.append(f"{part_name(part)} could not be read and counts as absent: {error}")
-    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, door=_DOOR)
+    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, door=_BOUND_HERE)
 
 
 def bind_table(study: Study, table: FeatureTable) -> BoundTable:
     """Put a table of features under a study's rules."""
     names = [spelt(stimulus.name) for stimulus in study.stimuli]
-    rows = _by_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
+    rows = _counting_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
     kept = rows.filter(pl.col("stimulus").is_in(names)).with_columns(_LABELLED, pl.col("usable").fill_null(False))
-    return BoundTable(study, FeatureTable(kept.collect(), table.info), door=_DOOR)
+    return BoundTable(study, FeatureTable(kept.collect(), table.info), door=_BOUND_HERE)
 
 
 def lies_on(found: Geometry, declared: Geometry) -> bool:
@@ -418,14 +418,14 @@ def labels_of(part: Part) -> set[Labels]:
 
 def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     stimulus = spelt(part.stimulus)
-    samples = _by_labels(part.samples, labels_of(part), study)
-    events = _by_rows(part.events, study)
+    samples = _counting_labels(part.samples, labels_of(part), study)
+    events = _counting_rows(part.events, study)
     named = pl.lit(stimulus).alias("stimulus")
     samples, events = (table.with_columns(named, _LABELLED) for table in (samples, events))
     return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
 
 
-def _passing(labels: set[Labels], study: Study) -> set[Labels]:
+def _counting(labels: set[Labels], study: Study) -> set[Labels]:
     """Return the labels that count by the rules about participants and sessions."""
     people = study.participants
     roster = None if people.roster is None else frozenset(people.roster)
@@ -439,7 +439,7 @@ def _passing(labels: set[Labels], study: Study) -> set[Labels]:
     return found
 
 
-def _by_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
+def _counting_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
     """Apply the rules row by row, for tables whose labels are not known."""
     people, sessions = study.participants, study.recordings.sessions
     counts = pl.col("observer").str.len_bytes() > 0
@@ -452,12 +452,12 @@ def _by_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
     return table.with_columns(pl.col("observer", "session").str.normalize("NFC")).filter(counts)
 
 
-def _by_labels(samples: pl.LazyFrame, labels: set[Labels], study: Study) -> pl.LazyFrame:
+def _counting_labels(samples: pl.LazyFrame, labels: set[Labels], study: Study) -> pl.LazyFrame:
     """Apply the rules to a table whose labels are known: rows are compared as they are, and only if some do not pass.
 
     To bring every row into one spelling would take ten times as long as to read it.
     """
-    passing = _passing(labels, study)
+    passing = _counting(labels, study)
     if passing != labels:
         observers, sessions = (list({label[place] for label in passing}) for place in (0, 1))
         counts = pl.col("observer").is_in(pl.Series(observers, dtype=pl.String).implode())

@@ -26,7 +26,7 @@ from gazeveil.exact import decimal_up
 from gazeveil.privacy.composition import is_seeded
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.statement import AGAINST, neighbours_in_words
-from gazeveil.release.release import Release, Shares, exact_number, formal_guarantee, plain_text, stated_facts
+from gazeveil.release.release import Release, Shares, formal_guarantee, number_text, plain_text, stated_facts
 
 _BIBTEX = {
     "gazeveil": f"""@software{{gazeveil,
@@ -137,7 +137,7 @@ def methods_paragraph(release: Release, about_the_value: Mapping[str, Any]) -> s
         release.statement().over_time(),
         _facts(release),
         noise_in_words(release),
-        _afterwards(release, about_the_value),
+        _post_processing_text(release, about_the_value),
         account_in_words(release),
         release.statement().condition(),
     ]
@@ -189,7 +189,7 @@ def _facts(release: Release) -> str:
     return f"Public facts: {listed}." if listed else ""
 
 
-def _afterwards(release: Release, about_the_value: Mapping[str, Any]) -> str:
+def _post_processing_text(release: Release, about_the_value: Mapping[str, Any]) -> str:
     forecast = release.measurement.forecast()
     said = [] if forecast is None else [f"Expected before the release: {forecast.in_words()}."]
     if simple := {key: value for key, value in about_the_value.items() if isinstance(value, int | float | str)}:
@@ -243,8 +243,8 @@ def evidence_page(release: Release, about_the_value: Mapping[str, Any]) -> str:
     """Return the page."""
     layers = [
         ("top", "What is guaranteed", _guarantee_rows(release)),
-        ("middle", "What makes it true", [*_built(release), *_worth(release, about_the_value)]),
-        ("base", "Who can read the raw data", _custody(release)),
+        ("middle", "What makes it true", [*_mechanism_rows(release), *_quality_rows(release, about_the_value)]),
+        ("base", "Who can read the raw data", _custody_rows(release)),
     ]
     body = "".join(
         f'<section class="{place}"><h2>{escape(title)}</h2><table>'
@@ -268,12 +268,12 @@ def _guarantee_rows(release: Release) -> list[_Row]:
     rows = [
         _Row(
             "Guarantee",
-            _said(formal_guarantee(guarantee)) if guarantee.proven else _missing(formal_guarantee(guarantee)),
+            _capitalised(formal_guarantee(guarantee)) if guarantee.proven else _missing(formal_guarantee(guarantee)),
         )
     ]
-    rows += [_Row(_LETTERS[name], escape(exact_number(value))) for name, value in guarantee.numbers().items()]
+    rows += [_Row(_LETTERS[name], escape(number_text(value))) for name, value in guarantee.numbers().items()]
     rows += [
-        _Row("Unit of protection", _said(guarantee.unit.in_words())),
+        _Row("Unit of protection", _capitalised(guarantee.unit.in_words())),
         _Row("Neighbours", f"{escape(str(guarantee.neighbours))}. {escape(neighbours_in_words(guarantee))}"),
         _Row("Total so far", _total(release.total) if release.receipt else _missing(account_in_words(release))),
         _Row("Public facts", _list(f"{fact.name}: {fact.text}" for fact in stated_facts(release.facts))),
@@ -293,7 +293,7 @@ def _guarantee_rows(release: Release) -> list[_Row]:
     return rows
 
 
-def _built(release: Release) -> list[_Row]:
+def _mechanism_rows(release: Release) -> list[_Row]:
     measurement = release.measurement
     method = measurement.method()
     proof = (
@@ -314,7 +314,7 @@ def _built(release: Release) -> list[_Row]:
         else f"{escape(noise_in_words(release))} See <code>docs/decisions/0010-exact-noise.md</code>{pages}."
     )
     return [
-        _Row("Mechanism", _said(without_citations(method.sentence))),
+        _Row("Mechanism", _capitalised(without_citations(method.sentence))),
         _Row("Proof", proof),
         _Row("Audit", audit),
         _Row("Sampler", sampler),
@@ -329,7 +329,7 @@ def _built(release: Release) -> list[_Row]:
     ]
 
 
-def _worth(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
+def _quality_rows(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
     forecast = release.measurement.forecast()
     expected = "No forecast is known for this product."
     if forecast is not None:
@@ -355,7 +355,7 @@ def _worth(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
     return rows
 
 
-def _custody(release: Release) -> list[_Row]:
+def _custody_rows(release: Release) -> list[_Row]:
     custody = release.measurement.study.custody
     asked = {
         "Holder": custody.holder,
@@ -383,17 +383,17 @@ def _stream_channels(release: Release) -> tuple[str, ...]:
     return ()
 
 
-def _said(text: str) -> str:
+def _capitalised(text: str) -> str:
     first = text[:1]
     return escape((first.upper() if first.isascii() else first) + text[1:])  # ε stays ε
 
 
 def _missing(text: str) -> str:
-    return f'<strong class="missing">{_said(text)}</strong>'
+    return f'<strong class="missing">{_capitalised(text)}</strong>'
 
 
 def _list(items: Any) -> str:
-    return "<ul>" + "".join(f"<li>{_said(item)}</li>" for item in items) + "</ul>"
+    return "<ul>" + "".join(f"<li>{_capitalised(item)}</li>" for item in items) + "</ul>"
 
 
 _LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
@@ -480,11 +480,11 @@ def _relation(guarantee: Guarantee) -> str:
     adjacent = neighbours_in_words(guarantee)
     if not isinstance(guarantee, GazeStreamDP):
         return f"{guarantee.neighbours}. {adjacent}"
-    head = "" if guarantee.head_radius is None else f" (the head: {exact_number(guarantee.head_radius)} deg)"
+    head = "" if guarantee.head_radius is None else f" (the head: {number_text(guarantee.head_radius)} deg)"
     return (
         f"{adjacent} Input metric: two gaze streams are at distance 1 if they have the same time stamps, the same "
-        f"missing samples, and differ only within one closed window of {exact_number(guarantee.window)} s, there by "
-        f"at most {exact_number(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. "
+        f"missing samples, and differ only within one closed window of {number_text(guarantee.window)} s, there by "
+        f"at most {number_text(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. "
         "Bound on the input distance: 1. "
         "Output measure: max divergence. Bound on the output distance: epsilon."
     )

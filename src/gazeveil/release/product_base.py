@@ -40,12 +40,12 @@ def with_usual_sizes(study: Study, stimuli: Collection[str], use: Callable[[Geom
     found: dict[Geometry, Geometry] = {}
     for each in study.stimuli:
         if each.name in stimuli and each.screen not in found:
-            found[each.screen] = _usable(each.screen, use)
-    sized = tuple(_on(each, found[each.screen]) if each.name in stimuli else each for each in study.stimuli)
+            found[each.screen] = _with_size_for(each.screen, use)
+    sized = tuple(_on_screen(each, found[each.screen]) if each.name in stimuli else each for each in study.stimuli)
     return study if sized == study.stimuli else replace(study, stimuli=sized)
 
 
-def _usable(screen: Geometry, use: Callable[[Geometry], object]) -> Geometry:
+def _with_size_for(screen: Geometry, use: Callable[[Geometry], object]) -> Geometry:
     try:
         use(screen)
     except GazeveilError:
@@ -61,7 +61,7 @@ def _usable(screen: Geometry, use: Callable[[Geometry], object]) -> Geometry:
     return screen
 
 
-def _on(stimulus: Stimulus, screen: Geometry) -> Stimulus:
+def _on_screen(stimulus: Stimulus, screen: Geometry) -> Stimulus:
     if screen == stimulus.screen:
         return stimulus
     return replace(stimulus, screen=screen, assumed=assumed_fields(stimulus.screen, screen))
@@ -70,7 +70,7 @@ def _on(stimulus: Stimulus, screen: Geometry) -> Stimulus:
 # --- What several products share.
 
 
-class Aggregate(Measurement):
+class SumMeasurement(Measurement):
     """What sums over participants share: where the mechanism names no δ, they spend the study's."""
 
     __slots__ = ()
@@ -91,7 +91,7 @@ class Aggregate(Measurement):
         return () if strength.protects else (said,)
 
 
-class OneStimulus(Aggregate):
+class StimulusMeasurement(SumMeasurement):
     """What sums over one stimulus share: a frozen dataclass with the field ``stimulus`` beside the usual ones."""
 
     __slots__ = ()
@@ -108,7 +108,7 @@ class OneStimulus(Aggregate):
         return self.study.stimulus(self.stimulus)
 
 
-UNKNOWN = 1000
+ASSUMED_PARTICIPANTS = 1000
 """How many participants a δ must suit where nothing is known about their number."""
 
 
@@ -134,7 +134,7 @@ def check_delta(delta: Fraction, study: Study | int) -> None:
         OptionError: If δ is no smaller than one over the number of participants.
     """
     declared = study if isinstance(study, int) else study.participants.number
-    number = UNKNOWN if declared is None else max(declared, 2)
+    number = ASSUMED_PARTICIPANTS if declared is None else max(declared, 2)
     if delta and delta * number >= 1:
         whose = " (their number is a secret)" if declared is None else ""
         raise OptionError(
@@ -144,7 +144,7 @@ def check_delta(delta: Fraction, study: Study | int) -> None:
         )
 
 
-def number_of(study: Study) -> int:
+def assumed_participants(study: Study) -> int:
     """Return how many participants decoders should assume: the public number, or the public guess at a secret one.
 
     Raises:
@@ -159,7 +159,7 @@ def number_of(study: Study) -> int:
     return number
 
 
-def least(good: Callable[[int], bool], low: int, high: int) -> int | None:
+def smallest_number(good: Callable[[int], bool], low: int, high: int) -> int | None:
     """Return the smallest whole number that is good, where all above a good one are; None if none is."""
     if low > high or not good(high):
         return None
@@ -172,7 +172,7 @@ def least(good: Callable[[int], bool], low: int, high: int) -> int | None:
     return low
 
 
-def one_stimulus(study: Study, stimulus: str | None, product: str) -> str:
+def chosen_stimulus(study: Study, stimulus: str | None, product: str) -> str:
     """Return the name of the one stimulus that is released; of a study with a single one, that.
 
     Raises:

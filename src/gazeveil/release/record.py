@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 ALGORITHM = "ed25519"
-_HOW = "make one with `openssl genpkey -algorithm ed25519 -out key.pem`"
+_KEY_HINT = "make one with `openssl genpkey -algorithm ed25519 -out key.pem`"
 
 
 def private_key(path: Path) -> Ed25519PrivateKey:
@@ -49,9 +49,11 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:
-        raise FileFormatError(path, expected="an Ed25519 private key in PEM", found=why(error), hint=_HOW) from None
+        raise FileFormatError(
+            path, expected="an Ed25519 private key in PEM", found=why(error), hint=_KEY_HINT
+        ) from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise FileFormatError(path, expected="an Ed25519 private key", found="another kind of key", hint=_HOW)
+        raise FileFormatError(path, expected="an Ed25519 private key", found="another kind of key", hint=_KEY_HINT)
     return key
 
 
@@ -130,18 +132,18 @@ def write_record(
         values = _values(release, more, _digests(target))
         values["digest"] = digest_of_record(values)
         values["signature"] = None if key is None else signature(key, values["digest"])
-        (target / NAME).write_text(as_text(values), encoding="utf-8", newline="\n")
+        (target / NAME).write_text(record_text(values), encoding="utf-8", newline="\n")
         private = private_report(release.measurement.study, release.private)
-        write_private(private_report_of(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")
+        write_private(private_report_path(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")
     return folder
 
 
-def private_report_of(folder: Path) -> Path:
+def private_report_path(folder: Path) -> Path:
     """Return where the holder's private report about a release is: beside the folder, never in it."""
     return folder.with_name(f"{folder.name}.private-report.json")
 
 
-def as_text(values: Mapping[str, Any]) -> str:
+def record_text(values: Mapping[str, Any]) -> str:
     """Return a record as the text of its file: there is one way to write it."""
     return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -164,7 +166,7 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
         raise OutputError(
             f"{folder} exists already", hint="choose another name, or add --overwrite (in Python overwrite=True)"
         )
-    if folder.exists() and not _may_go(folder):
+    if folder.exists() and not _may_be_replaced(folder):
         raise OutputError(
             f"{folder} exists and is not an earlier release, so it is not replaced",
             hint=f"choose another name; a release is a folder with a {NAME}",
@@ -179,7 +181,7 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
 
 def _check_names(folder: Path) -> None:
     """Refuse names that fail later, or that would put the private report where it is published."""
-    report = private_report_of(folder)
+    report = private_report_path(folder)
     try:
         (folder.parent / f".{report.name}.{'0' * 12}.partial").lstat()  # the longest name that is written
     except FileNotFoundError:
@@ -198,7 +200,7 @@ def _check_names(folder: Path) -> None:
             )
 
 
-def _may_go(folder: Path) -> bool:
+def _may_be_replaced(folder: Path) -> bool:
     """Return whether a folder is empty or an earlier release; what else someone keeps is not ours to remove."""
     if folder.is_symlink() or not folder.is_dir():
         return False

@@ -112,7 +112,7 @@ def propose(
         InputError: If no recording can be read, or a stimulus cannot be declared under its name.
     """
     more = beside or KnownFacts()
-    seen, whole = _look(corpus, tell)
+    seen, whole = _summaries(corpus, tell)
     unread = len(corpus.parts) - len(whole)
     lists = [each for each in seen if each.is_list]
     others = len(seen) - len(lists) if 2 * len(lists) > len(seen) else len(lists)
@@ -135,9 +135,9 @@ def propose(
             name=_declarable(stimulus),
             screen=screens[stimulus].with_sizes(**more.sizes),
             seconds=seconds,
-            picture=_found(more.pictures, stimulus, PICTURES),
-            film=_found(more.pictures, stimulus, FILMS),
-            areas=_found(more.areas, stimulus, (".json",)),
+            picture=_file_named(more.pictures, stimulus, PICTURES),
+            film=_file_named(more.pictures, stimulus, FILMS),
+            areas=_file_named(more.areas, stimulus, (".json",)),
         )
         stimuli.append(proposed)
         remarks[f"stimuli.{stimulus}"] = _stimulus_remark(proposed, ours)
@@ -178,7 +178,7 @@ def delta_for(number: int | None) -> Fraction:
     return delta
 
 
-def _look(corpus: Corpus, tell: Tell) -> tuple[list[_RecordingSummary], list[Part]]:
+def _summaries(corpus: Corpus, tell: Tell) -> tuple[list[_RecordingSummary], list[Part]]:
     """Read length and rate of every recording, part by part; return also the parts that could be read."""
     spans: dict[Key, tuple[float, float]] = {}
     steps: dict[Key, float] = {}
@@ -339,7 +339,7 @@ def _delta_remark(who: str) -> str:
     return f"delta: the δ of releases that name none, {reason}."
 
 
-def _found(folder: Path | None, name: str, suffixes: tuple[str, ...]) -> tuple[Path, str] | None:
+def _file_named(folder: Path | None, name: str, suffixes: tuple[str, ...]) -> tuple[Path, str] | None:
     """Return the file that is named as a stimulus is, with or without the ending of either, if there is one."""
     if folder is None or not name:
         return None

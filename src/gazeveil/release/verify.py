@@ -30,7 +30,7 @@ from gazeveil.privacy.ledger.store import Line
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release import record as signing
 from gazeveil.release.documents import parts_in
-from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
+from gazeveil.release.record import FORMAT, NAME, VERSION, digest_of_record, record_text
 from gazeveil.release.release import Shares, facts_from_record, stated_facts
 from gazeveil.release.study import Fact
 from gazeveil.release.study_toml import digest_of_file
@@ -121,7 +121,7 @@ class Verification:
         return html_table(repr(self), rows, most=len(rows))
 
 
-WRONG = (GazeveilError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+RECORD_ERRORS = (GazeveilError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What reading a record may raise that is not what it should be."""
 
 
@@ -134,7 +134,7 @@ def holds(path: Path, digest: object) -> bool:
 
 
 @dataclass(slots=True)
-class CheckResults:
+class CheckLog:
     """Collects what is found on the way."""
 
     found: list[CheckResult] = field(default_factory=list)
@@ -153,7 +153,7 @@ class CheckResults:
 
 
 def check_charge(
-    found: CheckResults, values: Mapping[str, Any], receipt: Any, recipe_digest: str, ledger: Ledger | None
+    found: CheckLog, values: Mapping[str, Any], receipt: Any, recipe_digest: str, ledger: Ledger | None
 ) -> None:
     """Compare a receipt with the record that it pays for, and with the ledger if there is one."""
     if receipt is None:
@@ -174,7 +174,7 @@ def check_charge(
     _look_up(found, receipt, recipe_digest, ledger)
 
 
-def _look_up(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str, ledger: Ledger) -> None:
+def _look_up(found: CheckLog, receipt: Mapping[str, Any], recipe_digest: str, ledger: Ledger) -> None:
     lines = ledger.lines(str(receipt.get("dataset")), str(receipt.get("person", "")))
     _compare(
         found, receipt, recipe_digest, next((line for line in lines if line.digest == receipt.get("digest")), None)
@@ -191,7 +191,7 @@ def _look_up(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str
         found.check("anchor", True, "", "the ledger goes on from it")
 
 
-def _compare(found: CheckResults, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
+def _compare(found: CheckLog, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
     """Compare a receipt with the event that has its digest."""
     if line is None or digest_of_text(line.text) != line.digest:
         found.check("charge", False, "the ledger does not hold this charge")
@@ -235,7 +235,7 @@ def verify(path: Path | str, ledger: Ledger | Path | str | None = None, key: Pat
             found=f"{values.get('format')} version {values.get('version')}",
             hint="use the version of gazeveil that wrote it",
         )
-    found = CheckResults()
+    found = CheckLog()
     found.check("format", True, "", f"{FORMAT} {VERSION}")
     _check_record(found, values, text, record.parent, ledger, public)
     return Verification(record.parent, FORMAT, VERSION, tuple(found.found))
@@ -261,7 +261,7 @@ def _read(record: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = record.read_bytes().decode("utf-8")
         values = json.loads(text)
-        as_text(values).encode()  # what could not be written was not written by us
+        record_text(values).encode()  # what could not be written was not written by us
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise FileFormatError(record, expected="the record of a release, as JSON", found=why(error)) from None
     if not isinstance(values, dict) or "guarantee" not in values:
@@ -270,14 +270,14 @@ def _read(record: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _check_record(
-    found: CheckResults,
+    found: CheckLog,
     values: Mapping[str, Any],
     text: str,
     folder: Path,
     ledger: Ledger | None,
     public: Ed25519PublicKey | None,
 ) -> None:
-    found.check("spelling of the record", text == as_text(values), f"{NAME} was rewritten after it was made")
+    found.check("spelling of the record", text == record_text(values), f"{NAME} was rewritten after it was made")
     digest = digest_of_record(values)
     found.check("digest of the record", values.get("digest") == digest, f"{NAME} was changed after it was made")
     _check_key(found, values.get("signature"), digest, public)
@@ -286,14 +286,14 @@ def _check_record(
         recipe_digest = digest_of(values["recipe"])
         guarantee = guarantee_from_dict(values["guarantee"])
         _check_statement(found, values, guarantee, folder)
-    except WRONG as error:
+    except RECORD_ERRORS as error:
         found.check("contents of the record", False, f"a field is missing or wrong: {error}")
         return
     found.check("digest of the recipe", values.get("recipe_digest") == recipe_digest, "the recipe is another one")
     check_charge(found, values, values.get("receipt"), recipe_digest, ledger)
 
 
-def _check_files(found: CheckResults, listed: Any, folder: Path) -> None:
+def _check_files(found: CheckLog, listed: Any, folder: Path) -> None:
     """Compare what lies in the folder with what the record lists. No path is taken from the record."""
     expected = listed if isinstance(listed, dict) else {}
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not _is_folder(path)}
@@ -304,7 +304,7 @@ def _check_files(found: CheckResults, listed: Any, folder: Path) -> None:
     found.check("contents of the files", not changed, f"changed: {_some(changed)}", f"{len(paths):,} files")
 
 
-def _check_statement(found: CheckResults, values: Mapping[str, Any], guarantee: Guarantee, folder: Path) -> None:
+def _check_statement(found: CheckLog, values: Mapping[str, Any], guarantee: Guarantee, folder: Path) -> None:
     total = None if values.get("total") is None else guarantee_from_dict(values["total"])
     facts = facts_from_record(values["public_facts"])
     identified = _check_identification(found, values, guarantee, facts)
@@ -331,7 +331,7 @@ def _check_statement(found: CheckResults, values: Mapping[str, Any], guarantee: 
 
 
 def _check_identification(
-    found: CheckResults, values: Mapping[str, Any], guarantee: Guarantee, facts: tuple[Fact, ...]
+    found: CheckLog, values: Mapping[str, Any], guarantee: Guarantee, facts: tuple[Fact, ...]
 ) -> str:
     """Compare what the record says about identification with the packaged table; return it in words."""
     written = values.get("identification")
@@ -357,7 +357,7 @@ def _documents_say(said: Statement, folder: Path) -> bool:
         return False
 
 
-def _check_key(found: CheckResults, signature: Any, digest: str, public: Ed25519PublicKey | None) -> None:
+def _check_key(found: CheckLog, signature: Any, digest: str, public: Ed25519PublicKey | None) -> None:
     if signature is None:
         if public is not None:
             found.check("signature", False, "the record is not signed")

@@ -44,7 +44,7 @@ def option(*names: str, text: str, panel: str, metavar: str | None = None) -> An
     return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
 
 
-def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
+def with_parameters(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
     """Return a function as a command with these arguments and options; those without a default come first."""
     merged = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
     keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
@@ -53,7 +53,7 @@ def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> 
     return run
 
 
-def declared(setting: Setting, *, panel: str | None = None, more: str = "") -> Any:
+def setting_option(setting: Setting, *, panel: str | None = None, more: str = "") -> Any:
     """Return the option of a mechanism's setting, in the words of its declaration."""
     name, words = setting.option, setting.words.replace("``", "`").rstrip(".")
     if setting.type == "bool" and setting.default is True:
@@ -62,7 +62,7 @@ def declared(setting: Setting, *, panel: str | None = None, more: str = "") -> A
     return typer.Option(name, help=f"{words}{more}.", metavar=metavar, rich_help_panel=panel)
 
 
-def settable(
+def with_settings(
     name: str, settings: Iterable[Setting], *, panels: Mapping[str, str] = MappingProxyType({}), more: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return what gives a command settings as options and hands them over, by field, as its parameter ``name``.
@@ -77,7 +77,7 @@ def settable(
             default=inspect.Parameter.empty if each.default is ... else each.default,
             annotation=Annotated[
                 types[each.type] if each.default is not None else types[each.type] | None,
-                declared(each, panel=panels.get(each.option), more=more if each.name == "epsilon" else ""),
+                setting_option(each, panel=panels.get(each.option), more=more if each.name == "epsilon" else ""),
             ],
         )
         for each in settings
@@ -91,12 +91,12 @@ def settable(
 
         own = inspect.signature(command, eval_str=True).parameters
         places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
-        return taking(run, chain.from_iterable(places))
+        return with_parameters(run, chain.from_iterable(places))
 
     return give
 
 
-def filled(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_fields_of(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return what gives a command the fields of a dataclass as options, in the place of its parameter ``name``."""
     fields = inspect.signature(kind, eval_str=True).parameters
 
@@ -108,7 +108,7 @@ def filled(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[...
 
         own = inspect.signature(command, eval_str=True).parameters
         places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
-        return taking(run, chain.from_iterable(places))
+        return with_parameters(run, chain.from_iterable(places))
 
     return give
 
@@ -140,9 +140,9 @@ def sizes_of(
     Raises:
         OptionError: If one is not width x height.
     """
-    width_px, height_px = pair(screen, "--screen", "1920x1080")
-    width_mm, height_mm = pair(size_mm, "--size-mm", "530x300")
-    fov_x, fov_y = pair(fov_deg, "--fov-deg", "100x90")
+    width_px, height_px = width_and_height(screen, "--screen", "1920x1080")
+    width_mm, height_mm = width_and_height(size_mm, "--size-mm", "530x300")
+    fov_x, fov_y = width_and_height(fov_deg, "--fov-deg", "100x90")
     found = {
         "width_px": width_px,
         "height_px": height_px,
@@ -173,7 +173,7 @@ def print_assumed(assumed: str) -> None:
         print(f"warning: {said}. Say what it was with --size-mm and --distance-mm", file=sys.stderr)
 
 
-def pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
+def width_and_height(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
     """Return width and height from text, or neither.
 
     Raises:
@@ -201,7 +201,7 @@ _NUMBERS: Final = ("distance_mm",)
 _FORMAT: Final = "format"
 
 
-def with_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parameter]) -> dict[str, Any]:
+def with_options_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parameter]) -> dict[str, Any]:
     """Return the options that were given, completed with those in a file.
 
     Raises:
@@ -315,11 +315,11 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(**arguments: Any) -> Any:
         options = {name: arguments.pop(name) for name in extra}
         if options["reading"] is not None:
-            options = with_file(options["reading"], options, extra)
+            options = with_options_file(options["reading"], options, extra)
         return command(**arguments, source=_source(**options))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "source"]
-    return taking(run, [*parameters, *extra.values()])
+    return with_parameters(run, [*parameters, *extra.values()])
 
 
 def _source(

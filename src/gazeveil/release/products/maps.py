@@ -54,21 +54,21 @@ from gazeveil.release.map_files import (
     arrays_of_all,
     drawing_of,
     film_saliency,
+    map_table,
     picture_of,
     stimulus_saliency,
-    table_of,
-    write_map,
-    write_parts,
+    write_map_pictures,
+    write_parts_picture,
     write_videos,
 )
 from gazeveil.release.plan import PRODUCTS, Domain, Method, engine_for
 from gazeveil.release.product_base import (
-    Aggregate,
-    OneStimulus,
+    StimulusMeasurement,
+    SumMeasurement,
+    assumed_participants,
     check_delta,
-    least,
-    number_of,
-    one_stimulus,
+    chosen_stimulus,
+    smallest_number,
     with_usual_sizes,
 )
 from gazeveil.release.release import ALL_MAPS, Shares
@@ -153,7 +153,7 @@ _OUT_OF_DOMAIN = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HeatmapMeasurement(OneStimulus):
+class HeatmapMeasurement(StimulusMeasurement):
     """The heatmap of one stimulus."""
 
     product: ClassVar[str] = "heatmap"
@@ -246,13 +246,13 @@ class HeatmapMeasurement(OneStimulus):
         if (picture := self.mechanism.picture) is not None:
             np.save(folder / PRIOR_MAP, picture.values)
         title = f"private heatmap: {self.stimulus}"
-        write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
-        write_parts(value, self.shown.screen, folder / PARTS, title)
-        return Shares.of(value, self._said_by).to_dict()
+        write_map_pictures(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
+        write_parts_picture(value, self.shown.screen, folder / PARTS, title)
+        return Shares.of(value, self._saliency_source).to_dict()
 
     def frame(self, value: Estimate) -> pl.DataFrame:
         """Return the map as a table, a row a cell."""
-        return table_of(value)
+        return map_table(value)
 
     def picture(self, value: Estimate) -> bytes:
         """Return the map as a picture."""
@@ -262,20 +262,20 @@ class HeatmapMeasurement(OneStimulus):
 
     def summary(self, value: Estimate) -> tuple[str, ...]:
         """Say how much of the map is data."""
-        return Shares.of(value, self._said_by).in_words()
+        return Shares.of(value, self._saliency_source).in_words()
 
     def shares(self, value: Any) -> Shares | None:
         """Return how much of the map is data, picture and prior; None for what someone made of the map since."""
-        return Shares.of(value, self._said_by) if isinstance(value, Estimate) else None
+        return Shares.of(value, self._saliency_source) if isinstance(value, Estimate) else None
 
     @property
-    def _said_by(self) -> str:
+    def _saliency_source(self) -> str:
         picture = self.mechanism.picture
         return "" if picture is None else picture.said_by
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and that the picture model was trained on photographs."""
-        about = (_OUT_OF_DOMAIN,) if self._said_by == PREDICTED else ()
+        about = (_OUT_OF_DOMAIN,) if self._saliency_source == PREDICTED else ()
         return (*super(HeatmapMeasurement, self).warnings(), *about)
 
     def preview(self) -> pl.DataFrame | None:
@@ -318,7 +318,7 @@ def heatmap_forecast(task: Task) -> Forecast:
 @PRODUCTS.register(PrivateHeatmap.product)
 def prepare_heatmap(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
-    name = one_stimulus(study, stimulus, "heatmap")
+    name = chosen_stimulus(study, stimulus, "heatmap")
     if mechanism.picture is None and mechanism.picture_prior:
         mechanism = replace(mechanism, picture=stimulus_saliency(study.stimulus(name)))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
@@ -334,7 +334,7 @@ def prepare_heatmap(study: Study, mechanism: PrivateHeatmap, stimulus: str | Non
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HeatmapsMeasurement(Aggregate):
+class HeatmapsMeasurement(SumMeasurement):
     """The heatmaps of some stimuli of a study."""
 
     product: ClassVar[str] = "heatmaps"
@@ -350,7 +350,7 @@ class HeatmapsMeasurement(Aggregate):
     @property
     def plan(self) -> StudyPlan | Strategy:
         """How kernel, noise and decoder go together; one heatmap of everything where the mean alone is asked for."""
-        screen, number = self.study.one_screen(self.stimuli), number_of(self.study)
+        screen, number = self.study.one_screen(self.stimuli), assumed_participants(self.study)
         if self.mechanism.mean_only:
             return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta)
         return self.mechanism.plan_for(screen, self.stimuli, number, self.study.neighbours, self.delta)
@@ -411,7 +411,9 @@ class HeatmapsMeasurement(Aggregate):
         if not isinstance(plan, StudyPlan):
             return ()
         most = len(plan.stimuli)
-        left_out = least(lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
+        left_out = smallest_number(
+            lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2
+        )
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
 
@@ -439,20 +441,24 @@ class HeatmapsMeasurement(Aggregate):
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         drawing = drawing_of(screen) if visual_report.available() else None
-        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing)
+        write_map_pictures(
+            mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing
+        )
         bare, files = len(value.maps) > MOST_DRAWN, file_names(value.maps)
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
             under = None if bare else picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", files[name], under, name, bare=bare, drawing=drawing)
+            write_map_pictures(
+                estimate, screen, folder / "stimuli", files[name], under, name, bare=bare, drawing=drawing
+            )
         followed = {name: value.maps[name].picture_share for name in self.mechanism.pictures if name in value.maps}
         about = {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
         return about | ({"picture_share": followed} if followed else {})
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
         """Return the maps as a table, a row a cell; the stimulus of the mean is null."""
-        maps = [table_of(estimate, stimulus=name) for name, estimate in value.maps.items()]
-        tables = [table_of(value.mean, stimulus=None), *maps]  # the mean has no error bars of its own
+        maps = [map_table(estimate, stimulus=name) for name, estimate in value.maps.items()]
+        tables = [map_table(value.mean, stimulus=None), *maps]  # the mean has no error bars of its own
         return pl.concat(tables, how="diagonal").select(max(tables, key=lambda table: table.width).columns)
 
     def picture(self, value: StudyEstimate) -> bytes:
@@ -524,7 +530,7 @@ def prepare_heatmaps(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MovieMeasurement(OneStimulus):
+class MovieMeasurement(StimulusMeasurement):
     """The dynamic heatmap of one stimulus.
 
     Attributes:
@@ -546,7 +552,7 @@ class MovieMeasurement(OneStimulus):
     @property
     def plan(self) -> MoviePlan:
         """How kernel, noise and decoder go together."""
-        shown, number = self.shown, number_of(self.study)
+        shown, number = self.shown, assumed_participants(self.study)
         return self.mechanism.plan_for(shown.screen, shown.seconds, number, self.study.neighbours, self.delta)
 
     @property
@@ -575,18 +581,19 @@ class MovieMeasurement(OneStimulus):
                 f"The gaze of each participant on the stimulus “{self.stimulus}” became one gaze map for each bin of "
                 f"{plan.bin_seconds:g} s, over {plan.duration:g} s, smoothed over bins by public weights."
             ),
-            after="The maps were estimated together from the noisy sum and a public prior of gaze maps." + self._said(),
+            after="The maps were estimated together from the noisy sum and a public prior of gaze maps."
+            + self._saliency_sentence(),
             length=plan.bound,
             sigma=plan.sigma,
             neighbours=self.study.neighbours,
         )
 
-    def _said(self) -> str:
+    def _saliency_sentence(self) -> str:
         pictures = self.mechanism.pictures
         if not pictures:
             return ""
         what = "the stimulus" if len(pictures) == 1 else "what was to be seen in each bin"
-        return f" The prior follows {what} ({self._said_by})."
+        return f" The prior follows {what} ({self._saliency_source})."
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
@@ -607,16 +614,18 @@ class MovieMeasurement(OneStimulus):
         self.frame(value).write_parquet(folder / "movie.parquet")
         if visual_report.available():
             picture, drawing = picture_of(shown), drawing_of(shown.screen)
-            write_map(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
-            write_parts(over_time(value), shown.screen, folder / MOVIE_PARTS, "private heatmaps, mean over time")
+            write_map_pictures(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
+            write_parts_picture(
+                over_time(value), shown.screen, folder / MOVIE_PARTS, "private heatmaps, mean over time"
+            )
             (folder / "frames").mkdir()
             for number, (start, stop) in enumerate(_bins(value)):
                 tell(number, len(drawn.maps))
                 title = f"{start:g} to {stop:g} s"
                 place, name, estimate = folder / "frames", f"{number:04d}", drawn.estimate(number)
-                write_map(estimate, shown.screen, place, name, picture, title, drawing=drawing)
+                write_map_pictures(estimate, shown.screen, place, name, picture, title, drawing=drawing)
                 if len(drawn.maps) <= MOST_DRAWN:
-                    write_parts(estimate, shown.screen, place / f"{name}.parts.png", title)
+                    write_parts_picture(estimate, shown.screen, place / f"{name}.parts.png", title)
             write_videos(Frames.of(drawn.maps, value.edges, shown.screen, picture), folder, speed=self.speed)
         each = self._shares(value)
         about: dict[str, Any] = {
@@ -631,7 +640,7 @@ class MovieMeasurement(OneStimulus):
         tables = []
         for number, (start, stop) in enumerate(_bins(value)):
             times = {"bin": pl.lit(number), "start": pl.lit(start), "stop": pl.lit(stop)}
-            table = table_of(value.frames.estimate(number))
+            table = map_table(value.frames.estimate(number))
             tables.append(table.with_columns(**times).select(*times, pl.exclude(*times)))
         return pl.concat(tables)
 
@@ -650,10 +659,10 @@ class MovieMeasurement(OneStimulus):
 
     def _shares(self, value: MovieEstimate) -> list[Shares]:
         known = None if self.mechanism.pictures else value.frames.mean.map
-        return [Shares.of(estimate, self._said_by, known) for estimate in value.frames.estimates]
+        return [Shares.of(estimate, self._saliency_source, known) for estimate in value.frames.estimates]
 
     @property
-    def _said_by(self) -> str:
+    def _saliency_source(self) -> str:
         return ", ".join(sorted({picture.said_by for picture in self.mechanism.pictures}))
 
 
@@ -692,7 +701,7 @@ def prepare_movie(
     """Plan the dynamic heatmap of one stimulus of a study."""
     if not (math.isfinite(speed) and speed > 0):
         raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
-    name = one_stimulus(study, stimulus, "movie")
+    name = chosen_stimulus(study, stimulus, "movie")
     if not mechanism.pictures and mechanism.picture_prior:
         mechanism = replace(mechanism, pictures=_saliency_of_film(study.stimulus(name), mechanism))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
