@@ -1,14 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of a release.
+"""The documents of a release: for participants, authors, reviewers, and the public registry of deployments.
 
-Methods with citations, evidence for reviewers, an entry for the public registry of deployments.
-
-At the top stands what is guaranteed, below it what makes that true, at the base who can read the raw data. A question
-without an answer is shown as such: in red, in bold, and in words.
-
-JSON is YAML too, so the file can be handed in as it is, under a name that ends in .yaml. What a release cannot know
-(region, intended use, who fills in the entry) is marked to be filled in.
+`write_documents` writes them all: the participants' statement (`gazeveil.privacy.statement`), ``methods.md`` with
+citations, ``evidence.html`` and ``registry-entry.json``.
 """
 
 from __future__ import annotations
@@ -28,80 +23,29 @@ from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP
 from gazeveil.privacy.statement import AGAINST, neighbours_in_words
 from gazeveil.release.release import Release, Shares, formal_guarantee, number_text, plain_text, stated_facts
 
-_BIBTEX = {
-    "gazeveil": f"""@software{{gazeveil,
-  author  = {{{{The gazeveil authors}}}},
-  title   = {{gazeveil: The Privacy Layer for Eye Tracking}},
-  version = {{{__version__}}},
-  year    = {{2026}}
-}}""",
-    "dwork2014": """@article{dwork2014,
-  author  = {Dwork, Cynthia and Roth, Aaron},
-  title   = {The Algorithmic Foundations of Differential Privacy},
-  journal = {Foundations and Trends in Theoretical Computer Science},
-  volume  = {9},
-  number  = {3--4},
-  pages   = {211--407},
-  year    = {2014},
-  doi     = {10.1561/0400000042}
-}""",
-    "balle2018": """@inproceedings{balle2018,
-  author    = {Balle, Borja and Wang, Yu-Xiang},
-  title     = {Improving the {Gaussian} Mechanism for Differential Privacy: Analytical Calibration
-               and Optimal Denoising},
-  booktitle = {Proceedings of the 35th International Conference on Machine Learning},
-  series    = {Proceedings of Machine Learning Research},
-  volume    = {80},
-  year      = {2018}
-}""",
-    "liu2019": """@inproceedings{liu2019,
-  author    = {Liu, Ao and Xia, Lirong and Duchowski, Andrew and Bailey, Reynold and Holmqvist, Kenneth
-               and Jain, Eakta},
-  title     = {Differential Privacy for Eye-Tracking Data},
-  booktitle = {2019 Symposium on Eye Tracking Research and Applications (ETRA '19)},
-  publisher = {ACM},
-  year      = {2019},
-  doi       = {10.1145/3314111.3319823}
-}""",
-    "bozkir2021": """@article{bozkir2021,
-  author  = {Bozkir, Efe and G{\\"u}nl{\\"u}, Onur and Fuhl, Wolfgang and Schaefer, Rafael F. and Kasneci, Enkelejda},
-  title   = {Differential Privacy for Eye Tracking with Temporal Correlations},
-  journal = {PLOS ONE},
-  volume  = {16},
-  number  = {8},
-  pages   = {e0255979},
-  year    = {2021},
-  doi     = {10.1371/journal.pone.0255979}
-}""",
-    "li2021": """@inproceedings{li2021,
-  author    = {Li, Jingjie and Roy Chowdhury, Amrita and Fawaz, Kassem and Kim, Younghyun},
-  title     = {{Kal{$\\varepsilon$}ido}: Real-Time Privacy Control for Eye-Tracking Systems},
-  booktitle = {30th {USENIX} Security Symposium},
-  year      = {2021},
-  isbn      = {978-1-939133-24-3}
-}""",
-    "wilson2024": """@article{wilson2024,
-  author  = {Wilson, Ethan and Ibragimov, Azim and Proulx, Michael J. and Tetali, Sai Deep and Butler, Kevin
-             and Jain, Eakta},
-  title   = {Privacy-Preserving Gaze Data Streaming in Immersive Interactive Virtual Reality: Robustness
-             and User Experience},
-  journal = {IEEE Transactions on Visualization and Computer Graphics},
-  volume  = {30},
-  number  = {5},
-  pages   = {2257--2268},
-  year    = {2024}
-}""",
-}
+METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
+PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
+"""What a heatmap, or the mean of a movie, is made of, three maps side by side; shown by the statement's page, too."""
 
 
-def bibtex(keys: Iterable[str]) -> str:
-    """Return the entries with these keys, gazeveil itself first."""
-    return "\n\n".join(_BIBTEX[key] for key in dict.fromkeys(["gazeveil", *keys]))
+def write_documents(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
+    """Write all documents of a release into its folder."""
+    picture = parts_in(folder)
+    texts = {
+        **release.statement().files(picture),
+        METHODS: methods_text(release, about_the_value),
+        EVIDENCE: evidence_page(release, about_the_value),
+    }
+    if (entry := registry_entry(release, about_the_value)) is not None:
+        texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def known_sources() -> tuple[str, ...]:
-    """Return the keys of all entries."""
-    return tuple(_BIBTEX)
+def parts_in(folder: Path) -> bytes | None:
+    """Return the picture of what the value is made of, where the folder holds one."""
+    parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
+    return parts[0].read_bytes() if parts else None
 
 
 # --- ``methods.md``: a paragraph for a paper with all numbers of a release, and what to cite, as BibTeX.
@@ -200,6 +144,7 @@ def _post_processing_text(release: Release, about_the_value: Mapping[str, Any]) 
 
 
 # --- ``evidence.html``: what a reviewer asks about a release, in the order of NIST SP 800-226's pyramid.
+# A question without an answer is shown as such: in red, in bold, and in words.
 
 
 SIDE_CHANNELS = (
@@ -232,6 +177,7 @@ strong.missing::before{content:"\\26A0\\00A0"}
 @media print{:root{--ink:#000;--soft:#333;--paper:#fff;--line:#888;--bad:#000;--band:#fff}body{padding:0;font-size:10pt}
 section.top,section.middle{max-width:none}}
 """
+_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 class _Row(NamedTuple):
@@ -396,10 +342,8 @@ def _list(items: Any) -> str:
     return "<ul>" + "".join(f"<li>{_capitalised(item)}</li>" for item in items) + "</ul>"
 
 
-_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
-
-
 # --- ``registry-entry.json``: a draft entry for the public registry of differential privacy deployments.
+# JSON is YAML too, so the file can be submitted as it is, under a name that ends in .yaml.
 
 
 TO_FILL_IN = "To be filled in"
@@ -515,29 +459,80 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
-# --- The documents of a release: for participants, authors, reviewers, and the public registry of deployments.
+# --- What the documents cite, as BibTeX.
 
 
-METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
-PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
-"""What a heatmap, or the mean of a movie, is made of, three maps side by side; shown by the statement's page, too."""
+_BIBTEX = {
+    "gazeveil": f"""@software{{gazeveil,
+  author  = {{{{The gazeveil authors}}}},
+  title   = {{gazeveil: The Privacy Layer for Eye Tracking}},
+  version = {{{__version__}}},
+  year    = {{2026}}
+}}""",
+    "dwork2014": """@article{dwork2014,
+  author  = {Dwork, Cynthia and Roth, Aaron},
+  title   = {The Algorithmic Foundations of Differential Privacy},
+  journal = {Foundations and Trends in Theoretical Computer Science},
+  volume  = {9},
+  number  = {3--4},
+  pages   = {211--407},
+  year    = {2014},
+  doi     = {10.1561/0400000042}
+}""",
+    "balle2018": """@inproceedings{balle2018,
+  author    = {Balle, Borja and Wang, Yu-Xiang},
+  title     = {Improving the {Gaussian} Mechanism for Differential Privacy: Analytical Calibration
+               and Optimal Denoising},
+  booktitle = {Proceedings of the 35th International Conference on Machine Learning},
+  series    = {Proceedings of Machine Learning Research},
+  volume    = {80},
+  year      = {2018}
+}""",
+    "liu2019": """@inproceedings{liu2019,
+  author    = {Liu, Ao and Xia, Lirong and Duchowski, Andrew and Bailey, Reynold and Holmqvist, Kenneth
+               and Jain, Eakta},
+  title     = {Differential Privacy for Eye-Tracking Data},
+  booktitle = {2019 Symposium on Eye Tracking Research and Applications (ETRA '19)},
+  publisher = {ACM},
+  year      = {2019},
+  doi       = {10.1145/3314111.3319823}
+}""",
+    "bozkir2021": """@article{bozkir2021,
+  author  = {Bozkir, Efe and G{\\"u}nl{\\"u}, Onur and Fuhl, Wolfgang and Schaefer, Rafael F. and Kasneci, Enkelejda},
+  title   = {Differential Privacy for Eye Tracking with Temporal Correlations},
+  journal = {PLOS ONE},
+  volume  = {16},
+  number  = {8},
+  pages   = {e0255979},
+  year    = {2021},
+  doi     = {10.1371/journal.pone.0255979}
+}""",
+    "li2021": """@inproceedings{li2021,
+  author    = {Li, Jingjie and Roy Chowdhury, Amrita and Fawaz, Kassem and Kim, Younghyun},
+  title     = {{Kal{$\\varepsilon$}ido}: Real-Time Privacy Control for Eye-Tracking Systems},
+  booktitle = {30th {USENIX} Security Symposium},
+  year      = {2021},
+  isbn      = {978-1-939133-24-3}
+}""",
+    "wilson2024": """@article{wilson2024,
+  author  = {Wilson, Ethan and Ibragimov, Azim and Proulx, Michael J. and Tetali, Sai Deep and Butler, Kevin
+             and Jain, Eakta},
+  title   = {Privacy-Preserving Gaze Data Streaming in Immersive Interactive Virtual Reality: Robustness
+             and User Experience},
+  journal = {IEEE Transactions on Visualization and Computer Graphics},
+  volume  = {30},
+  number  = {5},
+  pages   = {2257--2268},
+  year    = {2024}
+}""",
+}
 
 
-def write_documents(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
-    """Write all documents of a release into its folder."""
-    picture = parts_in(folder)
-    texts = {
-        **release.statement().files(picture),
-        METHODS: methods_text(release, about_the_value),
-        EVIDENCE: evidence_page(release, about_the_value),
-    }
-    if (entry := registry_entry(release, about_the_value)) is not None:
-        texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+def bibtex(keys: Iterable[str]) -> str:
+    """Return the entries with these keys, gazeveil itself first."""
+    return "\n\n".join(_BIBTEX[key] for key in dict.fromkeys(["gazeveil", *keys]))
 
 
-def parts_in(folder: Path) -> bytes | None:
-    """Return the picture of what the value is made of, where the folder holds one."""
-    parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
-    return parts[0].read_bytes() if parts else None
+def known_sources() -> tuple[str, ...]:
+    """Return the keys of all entries."""
+    return tuple(_BIBTEX)

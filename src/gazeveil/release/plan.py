@@ -46,7 +46,6 @@ from gazeveil.release.release import PrintedLine, Release, Shares
 from gazeveil.release.study import Fact, Study, assumptions
 from gazeveil.samples.identification import Identification
 
-
 Data: TypeAlias = Corpus | FeatureTable | pl.DataFrame | Path | str | Source
 """Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
 Prepare: TypeAlias = "Callable[..., Measurement]"
@@ -259,7 +258,7 @@ def new_id() -> str:
 def _measured(
     measurement: Measurement, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell
 ) -> Any:
-    """Measure. If that fails, measure once more without the parts that cannot be read; a failed attempt leaves nothing."""
+    """Measure. If that fails, measure once more without what cannot be read; a failed attempt leaves nothing."""
     try:
         return measurement.measure(data, noise, engine, tell)  # type: ignore[arg-type]
     except READ_ERRORS:

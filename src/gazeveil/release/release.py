@@ -306,7 +306,7 @@ class Shares:
 
     @staticmethod
     def of(estimate: Estimate, saliency_source: str = "", known: FloatArray | None = None) -> Shares:
-        """Return what an estimate is made of; ``known`` is what one would show without it, where that is not the prior."""
+        """Return what an estimate is made of; ``known`` is what is known without it, if not the prior."""
         spots = None if estimate.hot_spots is None else int(estimate.hot_spots.sum())
         correlation = _correlation(estimate.map.ravel(), estimate.prior.ravel())
         data = float(estimate.data_share)

@@ -3,8 +3,8 @@
 """A declared study: every public fact that a release may use, as one frozen value.
 
 A fact is public because someone declared it, not because it was found in the data. `Study.open` reads the
-declaration (`gazeveil.release.study_toml`); `Study.observed_in` reads the facts off a corpus instead, and everything that
-is released from such a study says that these facts are not protected.
+declaration (`gazeveil.release.study_toml`). `Study.observed_in` reads the facts off a corpus instead; every release
+from such a study says that these facts are not protected.
 """
 
 from __future__ import annotations

@@ -74,82 +74,30 @@ from gazeveil.release.product_base import (
 from gazeveil.release.release import ALL_MAPS, Shares
 from gazeveil.release.study import Stimulus, Study, file_name, file_names, spelt
 
-
-def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
-    """Return how a heatmap strategy protects, from what it says about itself: bound, sensitivity, noise, what to cite.
-
-    ``before`` says what was counted, ``after`` what was done with the noisy numbers.
-    """
-    name, bound = strategy["strategy"], strategy["bound"]
-    vectors, signed = _VECTORS[name]
-    replaced = ("2" if signed else "√2") if neighbours is Neighbours.REPLACE_ONE else "1"
-    radial = "scale" in strategy
-    if radial:
-        noise = (
-            "ℓ2-radial noise with density proportional to exp(−‖z‖₂/b), with a scale b of "
-            f"{strategy['scale'] / bound:.4g} times that length"
-        )
-    else:
-        noise = (
-            "Gaussian noise, calibrated analytically [@balle2018], with a standard deviation of "
-            f"{strategy['sigma'] / bound:.4g} times that length in every coordinate"
-        )
-    bounded = (
-        f"{vectors.format(**strategy)}, in fixed-point integers whose Euclidean length never exceeds {bound:,}. "
-        f"So the ℓ2 sensitivity of the sum over participants is {replaced} times that length. The sum received {noise}."
-    )
-    return Method(
-        sentence=f"{before} {bounded} {after}",
-        sources=(
-            "dwork2014",
-            "liu2019",
-            *(() if radial else ("balle2018",)),
-        ),
-        audit=f"heatmap-{name}",
-        samplers=("radial", "radial-calibration") if radial else ("lattice-gaussian", "analytic-gaussian"),
-    )
-
-
-def joint_method(audit: str, *, before: str, after: str, length: int, sigma: float, neighbours: Neighbours) -> Method:
-    """Return how many maps under one noise protect, as `strategy_method` does.
-
-    All numbers of one participant together never exceed the Euclidean ``length``.
-    """
-    times = "√2" if neighbours is Neighbours.REPLACE_ONE else "1"
-    bounded = (
-        "All maps of one participant, side by side and without negative entries, were bounded in fixed-point integers "
-        f"to a Euclidean length of {length:,}. So the ℓ2 sensitivity of the sum over participants is {times} times "
-        "that length. The sum received Gaussian noise once, calibrated analytically [@balle2018], with a standard "
-        f"deviation of {sigma / length:.4g} times that length in every coordinate."
-    )
-    return Method(
-        sentence=f"{before} {bounded} {after}",
-        sources=("dwork2014", "liu2019", "balle2018"),
-        audit=audit,
-        samplers=("lattice-gaussian", "analytic-gaussian"),
-    )
-
-
-_VECTORS = {
-    "modes": (
-        "The coordinates of the map along {modes} public modes, less the prior's mean, were clipped to a ball",
-        True,
-    ),
-    "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
-}
-"""What each strategy makes of one participant's map, and whether its numbers may be negative."""
-
-
-# --- One private heatmap: the map of one stimulus, its error bars, pictures.
+# --- The heatmap of one stimulus.
 
 
 PRIOR_MAP = "prior_map.npy"
 """The file with what the stimulus's picture, or a map of the user's own, said about gaze."""
-
 _OUT_OF_DOMAIN = (
     "part of the prior is what a model says about the picture. It was trained on photographs and may mislead on other "
     "pictures: see docs/reference/picture-model.md, and leave it out with --no-picture-prior"
 )
+
+
+@PRODUCTS.register(PrivateHeatmap.product)
+def prepare_heatmap(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
+    """Plan the heatmap of one stimulus of a study."""
+    name = chosen_stimulus(study, stimulus, "heatmap")
+    if mechanism.picture is None and mechanism.picture_prior:
+        mechanism = replace(mechanism, picture=stimulus_saliency(study.stimulus(name)))
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = HeatmapMeasurement(study, mechanism, name)
+    check_delta(found.delta, study)
+    if mechanism.strategy != "auto":
+        found.recipe()  # refuses a strategy that cannot be
+    picture_of(found.shown)  # refuses a picture that cannot be drawn over
+    return found
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -315,22 +263,28 @@ def heatmap_forecast(task: Task) -> Forecast:
     return (HEATMAP_WITH_PICTURE if pictured else HEATMAP).forecast(effective_participants(task))
 
 
-@PRODUCTS.register(PrivateHeatmap.product)
-def prepare_heatmap(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
-    """Plan the heatmap of one stimulus of a study."""
-    name = chosen_stimulus(study, stimulus, "heatmap")
-    if mechanism.picture is None and mechanism.picture_prior:
-        mechanism = replace(mechanism, picture=stimulus_saliency(study.stimulus(name)))
-    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
-    found = HeatmapMeasurement(study, mechanism, name)
+# --- The heatmaps of many stimuli, under one guarantee.
+
+
+@PRODUCTS.register(PrivateHeatmaps.product)
+def prepare_heatmaps(
+    study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None
+) -> HeatmapsMeasurement:
+    """Plan the heatmaps of some stimuli of a study; by default of all."""
+    wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
+    declared = {stimulus.name: stimulus for stimulus in study.stimuli}
+    names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
+    if len(set(names)) < len(names):
+        raise OptionError("a stimulus is listed twice")
+    study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
+    mechanism = replace(mechanism, weights=weights, pictures=_saliency_by_stimulus(study, mechanism, names))
+    found = HeatmapsMeasurement(study, mechanism, names)
     check_delta(found.delta, study)
-    if mechanism.strategy != "auto":
-        found.recipe()  # refuses a strategy that cannot be
-    picture_of(found.shown)  # refuses a picture that cannot be drawn over
+    found.recipe()  # refuses a plan that cannot be
+    for name in names:
+        picture_of(declared[name])  # refuses a picture that cannot be drawn over
     return found
-
-
-# --- The private heatmaps of many stimuli, released together under one guarantee.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -505,28 +459,25 @@ def _saliency_by_stimulus(study: Study, mechanism: PrivateHeatmaps, names: tuple
     return given
 
 
-@PRODUCTS.register(PrivateHeatmaps.product)
-def prepare_heatmaps(
-    study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None
-) -> HeatmapsMeasurement:
-    """Plan the heatmaps of some stimuli of a study; by default of all."""
-    wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
-    declared = {stimulus.name: stimulus for stimulus in study.stimuli}
-    names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
-    if len(set(names)) < len(names):
-        raise OptionError("a stimulus is listed twice")
-    study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
-    weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
-    mechanism = replace(mechanism, weights=weights, pictures=_saliency_by_stimulus(study, mechanism, names))
-    found = HeatmapsMeasurement(study, mechanism, names)
+# --- Heatmaps over time: one map for each stretch of a stimulus's time, and videos.
+
+
+@PRODUCTS.register(HeatmapMovie.product)
+def prepare_movie(
+    study: Study, mechanism: HeatmapMovie, stimulus: str | None = None, speed: float = 1.0
+) -> MovieMeasurement:
+    """Plan the dynamic heatmap of one stimulus of a study."""
+    if not (math.isfinite(speed) and speed > 0):
+        raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
+    name = chosen_stimulus(study, stimulus, "movie")
+    if not mechanism.pictures and mechanism.picture_prior:
+        mechanism = replace(mechanism, pictures=_saliency_of_film(study.stimulus(name), mechanism))
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = MovieMeasurement(study, mechanism, name, speed)
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
-    for name in names:
-        picture_of(declared[name])  # refuses a picture that cannot be drawn over
+    picture_of(found.shown)  # refuses a picture that cannot be drawn over
     return found
-
-
-# --- A private heatmap that moves: one map for each stretch of a stimulus's time, and videos.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -694,19 +645,69 @@ def _saliency_of_film(shown: Stimulus, mechanism: HeatmapMovie) -> tuple[Salienc
     return () if said is None else (said,)
 
 
-@PRODUCTS.register(HeatmapMovie.product)
-def prepare_movie(
-    study: Study, mechanism: HeatmapMovie, stimulus: str | None = None, speed: float = 1.0
-) -> MovieMeasurement:
-    """Plan the dynamic heatmap of one stimulus of a study."""
-    if not (math.isfinite(speed) and speed > 0):
-        raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
-    name = chosen_stimulus(study, stimulus, "movie")
-    if not mechanism.pictures and mechanism.picture_prior:
-        mechanism = replace(mechanism, pictures=_saliency_of_film(study.stimulus(name), mechanism))
-    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
-    found = MovieMeasurement(study, mechanism, name, speed)
-    check_delta(found.delta, study)
-    found.recipe()  # refuses a plan that cannot be
-    picture_of(found.shown)  # refuses a picture that cannot be drawn over
-    return found
+# --- How maps protect, for authors and reviewers.
+
+
+_VECTORS = {
+    "modes": (
+        "The coordinates of the map along {modes} public modes, less the prior's mean, were clipped to a ball",
+        True,
+    ),
+    "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
+}
+"""What each strategy makes of one participant's map, and whether its numbers may be negative."""
+
+
+def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
+    """Return how a heatmap strategy protects, from what it says about itself: bound, sensitivity, noise, what to cite.
+
+    ``before`` says what was counted, ``after`` what was done with the noisy numbers.
+    """
+    name, bound = strategy["strategy"], strategy["bound"]
+    vectors, signed = _VECTORS[name]
+    replaced = ("2" if signed else "√2") if neighbours is Neighbours.REPLACE_ONE else "1"
+    radial = "scale" in strategy
+    if radial:
+        noise = (
+            "ℓ2-radial noise with density proportional to exp(−‖z‖₂/b), with a scale b of "
+            f"{strategy['scale'] / bound:.4g} times that length"
+        )
+    else:
+        noise = (
+            "Gaussian noise, calibrated analytically [@balle2018], with a standard deviation of "
+            f"{strategy['sigma'] / bound:.4g} times that length in every coordinate"
+        )
+    bounded = (
+        f"{vectors.format(**strategy)}, in fixed-point integers whose Euclidean length never exceeds {bound:,}. "
+        f"So the ℓ2 sensitivity of the sum over participants is {replaced} times that length. The sum received {noise}."
+    )
+    return Method(
+        sentence=f"{before} {bounded} {after}",
+        sources=(
+            "dwork2014",
+            "liu2019",
+            *(() if radial else ("balle2018",)),
+        ),
+        audit=f"heatmap-{name}",
+        samplers=("radial", "radial-calibration") if radial else ("lattice-gaussian", "analytic-gaussian"),
+    )
+
+
+def joint_method(audit: str, *, before: str, after: str, length: int, sigma: float, neighbours: Neighbours) -> Method:
+    """Return how many maps under one noise protect, as `strategy_method` does.
+
+    All numbers of one participant together never exceed the Euclidean ``length``.
+    """
+    times = "√2" if neighbours is Neighbours.REPLACE_ONE else "1"
+    bounded = (
+        "All maps of one participant, side by side and without negative entries, were bounded in fixed-point integers "
+        f"to a Euclidean length of {length:,}. So the ℓ2 sensitivity of the sum over participants is {times} times "
+        "that length. The sum received Gaussian noise once, calibrated analytically [@balle2018], with a standard "
+        f"deviation of {sigma / length:.4g} times that length in every coordinate."
+    )
+    return Method(
+        sentence=f"{before} {bounded} {after}",
+        sources=("dwork2014", "liu2019", "balle2018"),
+        audit=audit,
+        samplers=("lattice-gaussian", "analytic-gaussian"),
+    )
