@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of every command that releases, declared once, and the walk that all of them share.
+"""The options of every command that releases, declared once, and the steps that all of them share.
 
-A command decorated with `releases` takes a parameter ``door`` (a `Door`) and gets it filled from the command line. It
-makes a mechanism of its own options and hands it to `Door.release`, which plans, shows the forecast, charges, releases
-and writes the record. A command that reads more than a corpus folder takes ``inputs`` instead of the corpus, and says
-with `Door.reading` how they are read.
+A command decorated with `releases` takes a parameter ``request`` (a `ReleaseRequest`), which is filled from the command
+line. It makes a mechanism of its own options and hands it to `ReleaseRequest.release`, which plans, shows the forecast,
+charges, releases and writes the record. A command that reads more than a corpus folder takes ``inputs`` instead of the
+corpus, and gives the source with `ReleaseRequest.with_source`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ NoLedger = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class _ReleaseOptions:
-    """What the command line of a releasing command says, whatever it releases."""
+    """The options that every releasing command has."""
 
     corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")]
     study_file: Annotated[
@@ -113,7 +113,7 @@ class _ReleaseOptions:
         return sizes_of(self.screen, self.size_mm, self.distance_mm, self.fov_deg)
 
     def __post_init__(self) -> None:
-        _ = self.sizes  # what is no size is said before any work
+        _ = self.sizes  # refuses a wrong size before any work
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class ReleaseRequest(_ReleaseOptions):
         """Whether the number of participants is kept secret."""
         return self.neighbours is Neighbours.ADD_REMOVE
 
-    def reading(self, source: Source) -> ReleaseRequest:
-        """Return the door with recordings that come from another source than a corpus folder."""
+    def with_source(self, source: Source) -> ReleaseRequest:
+        """Return the request with recordings from another source than a corpus folder."""
         return replace(self, source=source)
 
     def study(self, observed: Callable[..., Study] | None = None) -> Study:
@@ -149,7 +149,7 @@ class ReleaseRequest(_ReleaseOptions):
         return Study.observed_in(whole, number=self.participants, secret=self.secret).on_screen(**self.sizes)
 
     def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
-        """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
+        """Plan, show, charge, release and write, in the same steps for every product; return None for a dry run."""
         from gazeveil.noise import NoiseSource
         from gazeveil.release.record import NAME, private_report_path
 
@@ -216,7 +216,7 @@ class ReleaseRequest(_ReleaseOptions):
 
     def _payer(self, study: Study) -> tuple[str | None, str]:
         declared = study.budget
-        declared_one = "" if self.no_ledger else declared.ledger  # what is said outweighs what is declared
+        declared_one = "" if self.no_ledger else declared.ledger  # the option wins over the declaration
         ledger = ledger_to_charge(self.ledger or declared_one or None, no_ledger=self.no_ledger)
         account = self.account or declared.account
         if ledger is not None and not account:
@@ -233,7 +233,7 @@ def ledger_to_charge(ledger: str | None, *, no_ledger: bool) -> str | None:
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
     """
-    if no_ledger and ledger == os.environ.get(VARIABLE):  # what is said outweighs what is set
+    if no_ledger and ledger == os.environ.get(VARIABLE):  # the option wins over the environment
         ledger = None
     if (ledger is None) != no_ledger:
         raise OptionError(
@@ -244,7 +244,7 @@ def ledger_to_charge(ledger: str | None, *, no_ledger: bool) -> str | None:
 
 
 def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
-    """Check that what is written takes the place of nothing that is needed, and lies apart from raw gaze.
+    """Check that the release overwrites nothing that is needed, and lies apart from raw gaze.
 
     Raises:
         OutputError: If it is, holds or lies in the corpus, or is or holds the ledger or the folder one works in.
@@ -263,25 +263,25 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
 
 
 def takes_settings(product: str, panels: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
-    """Give a command what users set of a product's mechanism as options, and hand them over as ``settings``."""
+    """Give a command the settings of a product's mechanism as options, and pass them as ``settings``."""
     return with_settings("settings", product_settings(product).values(), panels=panels, more=f": {IN_SHORT}")
 
 
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a release and hand it a `Door` as ``door``."""
+    """Give a command the options of a release and pass them as ``request``, a `ReleaseRequest`."""
     own = inspect.signature(command, eval_str=True)
     extra = dict(inspect.signature(_ReleaseOptions, eval_str=True).parameters)
     corpus = [] if "inputs" in own.parameters else [extra["corpus"]]
     del extra["corpus"]
-    shared = extra.keys() & own.parameters.keys()  # what it asks for too: how large the screen is
+    shared = extra.keys() & own.parameters.keys()  # options of both: how large the screen is
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
         inputs = tuple(arguments["inputs"]) if "inputs" in arguments else (arguments.pop("corpus"),)
         said = {name: arguments[name] if name in shared else arguments.pop(name) for name in extra}
-        return command(**arguments, door=ReleaseRequest(inputs[0], **said, inputs=inputs))
+        return command(**arguments, request=ReleaseRequest(inputs[0], **said, inputs=inputs))
 
-    parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
+    parameters = [parameter for name, parameter in own.parameters.items() if name != "request"]
     first = [*corpus, *parameters, *(item for name, item in extra.items() if name not in shared)]
     return with_parameters(run, first)
 

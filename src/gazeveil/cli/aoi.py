@@ -29,7 +29,7 @@ _CAPS = "Public limits on what one participant adds"
 @releases
 @takes_settings("aoi", dict.fromkeys(("--most-fixations", "--within", "--order-length", "--most-orders"), _CAPS))
 def aoi(
-    door: ReleaseRequest,
+    request: ReleaseRequest,
     settings: dict[str, Any],
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimulus; repeatable. By default all with areas.")
@@ -65,7 +65,7 @@ def aoi(
         **settings | {"detector": DETECTORS[settings["detector"]]()},
     )
     asked = mechanism if compare is None else GroupComparison(mechanism, read_groups(compare))
-    door.release(door.study(), asked, stimuli=stimulus or None)
+    request.release(request.study(), asked, stimuli=stimulus or None)
 
 
 def _drawn(stimuli: list[str], areas: list[Path]) -> dict[str, AreasOfInterest]:

@@ -28,7 +28,7 @@ app = command_app()
 @releases
 @takes_settings("movie")
 def movie(
-    door: ReleaseRequest,
+    request: ReleaseRequest,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
     settings: dict[str, Any],
     picture: Annotated[Path | None, typer.Option("--picture", help="A still (PNG): drawn over, and a prior.")] = None,
@@ -47,15 +47,15 @@ def movie(
     from gazeveil.aggregate.movie import HeatmapMovie
 
     mechanism = HeatmapMovie(**settings)
-    study = door.study().with_picture(stimulus, picture)
+    study = request.study().with_picture(stimulus, picture)
     if frames is not None:
         if not settings["picture_prior"]:
             raise OptionError("--no-picture-prior excludes --frames", hint="frames are there for the prior alone")
         if frames.is_dir():
-            mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=door.as_json)
+            mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=request.as_json)
         else:
             study = study.with_file(stimulus, "film", frames)
-    door.release(study, mechanism, stimulus=stimulus, speed=speed)
+    request.release(study, mechanism, stimulus=stimulus, speed=speed)
 
 
 def _following(frames: Path, mechanism: HeatmapMovie, shown: Stimulus, *, as_json: bool) -> HeatmapMovie:

@@ -26,13 +26,127 @@ if TYPE_CHECKING:
     from gazeveil.gateway.policy.settings import Policy
     from gazeveil.gateway.serve import Gateway
 
-DEMO_NOTICE = """\
-This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
-Everything is in a temporary folder, which is removed at the end."""
+
+app = command_app()
+USUAL, FIRST = 0, -10
+"""The usual niceness of a program, and that of a gateway: gaze would be late while busy programs go first."""
+
+
+@app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
+def serve(
+    policy: Annotated[
+        Path | None, typer.Argument(metavar="[POLICY]", help="The gateway's policy, a TOML file; not for --demo.")
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Play: simulated gaze, your mouse and two toy apps. Nothing is kept.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the demo's link.")] = False,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log", help="Append the log here; else standard error, or nowhere for --demo."),
+    ] = None,
+    create_ledger: Annotated[
+        bool,
+        typer.Option("--create-ledger", help="Make the ledger if there is none."),
+    ] = False,
+    nice: Annotated[
+        int | None,
+        typer.Option(
+            "--nice",
+            min=-20,
+            max=19,
+            help=f"Niceness; {FIRST} if the system allows it and no other is set.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the gateway of a policy until it is stopped.
+
+    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil policy reload`, reads the policy again. With --demo no
+    policy is needed.
+    """
+    import asyncio
+
+    if (policy is None) != demo:
+        raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
+    with contextlib.ExitStack() as stack:
+        log = log_to(None if log_file is None else stack.enter_context(_open_log(log_file)))
+        if demo and log_file is None:
+            log = _no_log
+        stack.enter_context(niceness(nice, log))
+        if policy is None:
+            run_demo(log, to_open=not no_open, quiet=as_json)
+        else:
+            asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
+    if as_json:
+        print_json({"stopped": True, "policy": policy, "demo": demo})
+
+
+@contextlib.contextmanager
+def niceness(nice: int | None, log: Log) -> Iterator[None]:
+    """Run with a higher priority, if the system allows it; a niceness that `nice` or a service manager set stays."""
+    if not hasattr(os, "setpriority"):  # Windows
+        if nice is not None:
+            raise OptionError(
+                "there is no --nice on this system", hint="start /abovenormal gazeveil serve …, in the command prompt"
+            )
+        yield
+        return
+    before = os.nice(0)
+    if nice is None and before == USUAL:
+        nice = FIRST
+    try:
+        if nice is not None:
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
+    except OSError:
+        log("no priority", why="the system does not allow it; gaze may be late beside busy programs")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
+async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
+    import asyncio
+
+    from gazeveil.gateway.machine_checks import can_be_bypassed
+    from gazeveil.gateway.serve import serve as run
+    from gazeveil.process import STOP, called_on
+
+    stop, again = asyncio.Event(), asyncio.Event()
+
+    def say(setting: Policy) -> None:
+        print("\n".join(in_words(setting)))
+        if can_be_bypassed(setting):
+            print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
+        sys.stdout.flush()
+
+    def say_link(link: str) -> None:
+        if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
+
+    opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
+    linked = (lambda link: None) if quiet else say_link
+    with called_on({**dict.fromkeys(STOP, stop.set), "SIGHUP": again.set}):
+        await run(
+            policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=preview()
+        )
+
+
+def _open_log(path: Path) -> IO[str]:
+    try:
+        return path.open("a", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OutputError(f"cannot write the log {path}: {error.strerror}") from error
+
+
+def _no_log(event: str, **fields: object) -> None:
+    """Log nothing: a demo's terminal shows its link."""
 
 
 def preview() -> RecoveryProgram | None:
-    """Return what the control page shows as undone: the gateway knows no attack. None if there is no lab here."""
+    """Return the program that shows on the control page how much noise an attack removes; None without the lab."""
     from gazeveil.gateway.control.recovery import RecoveryProgram
 
     try:
@@ -42,6 +156,14 @@ def preview() -> RecoveryProgram | None:
             return None
         raise
     return RecoveryProgram(live.__name__, live.filter_for)
+
+
+# --- The demo.
+
+
+DEMO_NOTICE = """\
+This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
+Everything is in a temporary folder, which is removed at the end."""
 
 
 def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
@@ -98,125 +220,3 @@ def _show(link: str, *, to_open: bool, quiet: bool) -> None:
         print(f"open {link}\n  (works once, for ten minutes)", flush=True)
     if to_open:  # a browser that starts slowly must not hold up gaze
         threading.Thread(target=open_page, args=(link,), daemon=True).start()
-
-
-# --- ``gazeveil serve``: the gateway between trackers and apps.
-
-
-app = command_app()
-
-USUAL, FIRST = 0, -10
-"""The niceness of a program that nobody ranked, and of a gateway: gaze is late while busy programs go first."""
-
-
-@app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
-def serve(
-    policy: Annotated[
-        Path | None, typer.Argument(metavar="[POLICY]", help="The gateway's policy, a TOML file; not for --demo.")
-    ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Play: simulated gaze, your mouse and two toy apps. Nothing is kept.")
-    ] = False,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the demo's link.")] = False,
-    log_file: Annotated[
-        Path | None,
-        typer.Option("--log", help="Append the log here; else standard error, or nowhere for --demo."),
-    ] = None,
-    create_ledger: Annotated[
-        bool,
-        typer.Option("--create-ledger", help="Make the ledger if there is none."),
-    ] = False,
-    nice: Annotated[
-        int | None,
-        typer.Option(
-            "--nice",
-            min=-20,
-            max=19,
-            help=f"Niceness; {FIRST} if the system allows it and no other is set.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run the gateway of a policy until it is stopped.
-
-    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil policy reload`, reads the policy again. With --demo no
-    policy is needed.
-    """
-    import asyncio
-
-    if (policy is None) != demo:
-        raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
-    with contextlib.ExitStack() as stack:
-        log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
-        if demo and log_file is None:
-            log = _no_log
-        stack.enter_context(niceness(nice, log))
-        if policy is None:
-            run_demo(log, to_open=not no_open, quiet=as_json)
-        else:
-            asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
-    if as_json:
-        print_json({"stopped": True, "policy": policy, "demo": demo})
-
-
-def _no_log(event: str, **fields: object) -> None:
-    """Say nothing: a demo's terminal is for its link."""
-
-
-@contextlib.contextmanager
-def niceness(nice: int | None, log: Log) -> Iterator[None]:
-    """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
-    if not hasattr(os, "setpriority"):  # Windows
-        if nice is not None:
-            raise OptionError(
-                "there is no --nice on this system", hint="start /abovenormal gazeveil serve …, in the command prompt"
-            )
-        yield
-        return
-    before = os.nice(0)
-    if nice is None and before == USUAL:
-        nice = FIRST
-    try:
-        if nice is not None:
-            os.setpriority(os.PRIO_PROCESS, 0, nice)
-    except OSError:
-        log("no priority", why="the system does not allow it; gaze may be late beside busy programs")
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, before)
-
-
-async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
-    import asyncio
-
-    from gazeveil.gateway.machine_checks import can_be_bypassed
-    from gazeveil.gateway.serve import serve as run
-    from gazeveil.process import STOP, called_on
-
-    stop, again = asyncio.Event(), asyncio.Event()
-
-    def say(setting: Policy) -> None:
-        print("\n".join(in_words(setting)))
-        if can_be_bypassed(setting):
-            print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
-        sys.stdout.flush()
-
-    def say_link(link: str) -> None:
-        if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
-            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
-
-    opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
-    linked = (lambda link: None) if quiet else say_link
-    with called_on({**dict.fromkeys(STOP, stop.set), "SIGHUP": again.set}):
-        await run(
-            policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=preview()
-        )
-
-
-def _opened(path: Path) -> IO[str]:
-    try:
-        return path.open("a", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OutputError(f"cannot write the log {path}: {error.strerror}") from error

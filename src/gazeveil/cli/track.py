@@ -77,10 +77,10 @@ def track(
         raise OptionError(f"--session must be {SESSION_NAMES}, not {session!r}")
     policy = replace(policy, lsl_session=session)
     where = policy.apps[0].listen
-    told = f"{PROTOCOLS[protocol].title}{f' on {where}' if where else ''}"
+    served = f"{PROTOCOLS[protocol].title}{f' on {where}' if where else ''}"
     if not as_json:
         source = "simulated eyes" if replay is None else f"{replay}, UNVEILED"
-        print(f"tracking: {source}; {told}; stop with Ctrl-C", flush=True)
+        print(f"tracking: {source}; {served}; stop with Ctrl-C", flush=True)
     sent = asyncio.run(_run(policy, seconds))
     if as_json:
         print_json({"protocol": protocol, "listen": None if where is None else str(where), "sent": sent})

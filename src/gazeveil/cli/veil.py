@@ -36,7 +36,7 @@ PREVIEW = 3000
 @releases
 @reads_gaze
 def veil(
-    door: ReleaseRequest,
+    request: ReleaseRequest,
     inputs: Inputs,
     source: GazeSource,
     mechanism: Annotated[str | None, setting_option(_SET["--mechanism"])] = None,
@@ -81,20 +81,20 @@ def veil(
         eyes=cast("Eyes", eyes),
     )
     if plot is not None:
-        _check_plot(plot, door)
-    if door.study_file is not None:
-        study = door.study()
-        door = door.reading(GazeFiles(tuple(inputs), source.on(study.stimuli).one_of(inputs)))
+        _check_plot(plot, request)
+    if request.study_file is not None:
+        study = request.study()
+        request = request.with_source(GazeFiles(tuple(inputs), source.on(study.stimuli).one_of(inputs)))
     else:  # the facts are read from the data, so the data are read now
         files = GazeFiles(tuple(inputs), source.one_of(inputs), strict=True)
         files.check()
         remarks: list[str] = []
-        door = door.reading(CorpusInMemory(files.open(remarks), tuple(remarks)))
-        study = door.study()
-    release = door.release(study, how, to=to)
+        request = request.with_source(CorpusInMemory(files.open(remarks), tuple(remarks)))
+        study = request.study()
+    release = request.release(study, how, to=to)
     if plot is not None and release is not None:
         _draw(release, how, plot)
-        if not door.as_json:
+        if not request.as_json:
             print(f"plot      {plot} shows raw gaze: not for release")
 
 
@@ -125,22 +125,22 @@ def _settings(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _check_plot(plot: Path, door: ReleaseRequest) -> None:
+def _check_plot(plot: Path, request: ReleaseRequest) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
     from gazeveil.display import canvas
     from gazeveil.release.record import private_report_path
 
     canvas()  # says what is missing
     place = plot.resolve()
-    for path in door.inputs:
-        check_apart(plot, path, door.ledger)
-    if door.out is not None:
-        release = door.out.resolve()
+    for path in request.inputs:
+        check_apart(plot, path, request.ledger)
+    if request.out is not None:
+        release = request.out.resolve()
         if place in (release, private_report_path(release)) or release in place.parents:
             raise OutputError(
                 f"{plot} would be part of the release, and it shows raw gaze", hint="draw it to another place"
             )
-    check_free(plot, overwrite=door.overwrite)
+    check_free(plot, overwrite=request.overwrite)
 
 
 def _draw(release: Release, how: VeiledRecordings, plot: Path) -> None:

@@ -84,11 +84,11 @@ def observed_facts(source: Data, *, number: Number | None = None, secret: bool =
     labels = table.rows.select("observer", "stimulus", "task", "group").unique().sort(pl.all()).rows()
     plane = Geometry(Unit(table.info.unit))  # all that a table says about where gaze lay
     tasks = {spelt(stimulus): task for _, stimulus, task, _ in labels}
-    told = number is not None or secret
+    number_given = number is not None or secret
     return Study(
         name="a table of features" if isinstance(source, FeatureTable) else Path(str(source)).stem,
         participants=Participants(
-            roster=None if told else tuple(table.observers),
+            roster=None if number_given else tuple(table.observers),
             number=None if number is None else int(str(number)),
             secret=secret,
         ),
@@ -96,7 +96,7 @@ def observed_facts(source: Data, *, number: Number | None = None, secret: bool =
         recordings=Recordings(
             pupil_unit=table.info.pupil_unit, groups={spelt(who): group for who, _, _, group in labels if group}
         ),
-        observed=frozenset({"stimuli", "recordings", *(() if told else ("participants",))}),
+        observed=frozenset({"stimuli", "recordings", *(() if number_given else ("participants",))}),
     )
 
 

@@ -93,7 +93,7 @@ def propose(
     *,
     name: str | None = None,
     who: str = "roster",
-    beside: KnownFacts | None = None,
+    known: KnownFacts | None = None,
     tell: Tell = silent,
 ) -> tuple[Study, dict[str, str]]:
     """Look at a corpus and propose the declaration of its study.
@@ -102,7 +102,7 @@ def propose(
         corpus: The recordings.
         name: The study's name; by default the corpus's.
         who: How participants are declared: ``roster`` by their names, ``number``, or ``secret`` for a secret number.
-        beside: Pictures, areas, groups and who pays.
+        known: Pictures, areas, groups and who pays.
         tell: Called as the work goes on.
 
     Returns:
@@ -111,7 +111,7 @@ def propose(
     Raises:
         InputError: If no recording can be read, or a stimulus cannot be declared under its name.
     """
-    more = beside or KnownFacts()
+    known = known or KnownFacts()
     seen, whole = _summaries(corpus, tell)
     unread = len(corpus.parts) - len(whole)
     lists = [each for each in seen if each.is_list]
@@ -133,15 +133,15 @@ def propose(
         seconds = _nominal_length([each.seconds for each in ours])
         proposed = Stimulus(
             name=_declarable(stimulus),
-            screen=screens[stimulus].with_sizes(**more.sizes),
+            screen=screens[stimulus].with_sizes(**known.sizes),
             seconds=seconds,
-            picture=_file_named(more.pictures, stimulus, PICTURES),
-            film=_file_named(more.pictures, stimulus, FILMS),
-            areas=_file_named(more.areas, stimulus, (".json",)),
+            picture=_file_named(known.pictures, stimulus, PICTURES),
+            film=_file_named(known.pictures, stimulus, FILMS),
+            areas=_file_named(known.areas, stimulus, (".json",)),
         )
         stimuli.append(proposed)
         remarks[f"stimuli.{stimulus}"] = _stimulus_remark(proposed, ours)
-    recordings, remarks["recordings"] = _recordings(seen, people, more.groups, who)
+    recordings, remarks["recordings"] = _recordings(seen, people, known.groups, who)
     if 2 * len(lists) > len(seen):
         only = replace(corpus, parts=tuple(part for part in whole if part.holds_fixations))
         recordings = replace(recordings, rate_hz=None, fixations=stated_in(only))
@@ -158,7 +158,7 @@ def propose(
         stimuli=tuple(stimuli),
         recordings=recordings,
         delta=delta_for(None if who == "secret" else len(people)),
-        budget=more.budget,
+        budget=known.budget,
     )
     remarks[""] += "\n" + _delta_remark(who)
     return with_whole_paths(study), {key: text for key, text in remarks.items() if text}

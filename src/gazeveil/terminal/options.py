@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share: how gaze files are read, how large the screen is, fields of a dataclass.
+"""Options that several commands share: how gaze files are read, how large the screen is, settings of a mechanism.
 
-Keys are the options without dashes (``time_unit = "ms"``); ``[columns]`` is the table of ``--column``. What the command
-line says comes first; rules, sentinels and columns of both are joined.
-
-A command decorated with `reads_gaze` takes a parameter ``source`` (a `GazeSource`) and gets it filled from the
-command line; the options themselves are the parameters of `_source` below.
+A command decorated with `reads_gaze` takes a parameter ``source`` (a `GazeSource`), which is filled from the command
+line; the options themselves are the parameters of `_source` below. ``--reading reading.toml`` gives the same options in
+a file. `with_settings` and `with_fields_of` turn settings of a mechanism, or fields of a dataclass, into options.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ def option(*names: str, text: str, panel: str, metavar: str | None = None) -> An
 
 
 def with_parameters(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
-    """Return a function as a command with these arguments and options; those without a default come first."""
+    """Give a function these parameters as its signature; those without a default come first."""
     merged = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
     keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
@@ -65,9 +63,9 @@ def setting_option(setting: Setting, *, panel: str | None = None, more: str = ""
 def with_settings(
     name: str, settings: Iterable[Setting], *, panels: Mapping[str, str] = MappingProxyType({}), more: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what gives a command settings as options and hands them over, by field, as its parameter ``name``.
+    """Return a decorator that gives a command settings as options and passes them, by field, as its parameter ``name``.
 
-    ``panels`` are those of some options; ``more`` is said about ε.
+    ``panels`` are the panels of some options; ``more`` is added to the words about ε.
     """
     types = {"text": str, "float": float, "int": int, "bool": bool}
     fields = {
@@ -83,37 +81,33 @@ def with_settings(
         for each in settings
     }
     fields = {key: parameter.replace(name=key) for key, parameter in fields.items()}
-
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(command)
-        def run(**arguments: Any) -> Any:
-            return command(**{name: {field: arguments.pop(field) for field in fields}}, **arguments)
-
-        own = inspect.signature(command, eval_str=True).parameters
-        places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
-        return with_parameters(run, chain.from_iterable(places))
-
-    return give
+    return _in_place_of(name, fields, dict)
 
 
 def with_fields_of(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what gives a command the fields of a dataclass as options, in the place of its parameter ``name``."""
-    fields = inspect.signature(kind, eval_str=True).parameters
+    """Return a decorator that gives a command the fields of a dataclass as options, and passes it as ``name``."""
+    return _in_place_of(name, inspect.signature(kind, eval_str=True).parameters, kind)
 
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+
+def _in_place_of(
+    name: str, fields: Mapping[str, inspect.Parameter], make: Callable[..., Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that puts options in the place of a parameter, and passes what is made of them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def run(**arguments: Any) -> Any:
-            value = kind(**{field: arguments.pop(field) for field in fields})
-            return command(**arguments, **{name: value})
+            made = make(**{field: arguments.pop(field) for field in fields})
+            return command(**arguments, **{name: made})
 
         own = inspect.signature(command, eval_str=True).parameters
         places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
         return with_parameters(run, chain.from_iterable(places))
 
-    return give
+    return decorate
 
 
-# --- The options that say how large a screen is and how far away, declared once for every command that can need them.
+# --- How large the screen is, and how far away.
 
 
 _PANEL = "Screen, if the files do not say"
@@ -192,7 +186,8 @@ def width_and_height(text: str | None, option: str, example: str) -> tuple[float
         ) from None
 
 
-# --- Reading options in a file, so that the same files are read the same way again: ``--reading reading.toml``.
+# --- Reading options in a file: ``--reading reading.toml``. Keys are the options without dashes (``time_unit = "ms"``);
+# ``[columns]`` is the table of ``--column``. The command line wins; rules, sentinels and columns of both are joined.
 
 
 _LISTS: Final = ("column", "valid", "sentinel")
@@ -250,7 +245,7 @@ def _value(table: Table, name: str) -> Any:
     return list(table.names(name)) if name in _LISTS else table.text(name)
 
 
-# --- The options of every command that reads gaze files, declared once.
+# --- How gaze files are read.
 
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
@@ -299,7 +294,7 @@ class GazeSource:
 
 
 def follow(stream: ChunkStream, tell: Progress, index: int = 0, count: int = 1) -> Iterator[Chunk]:
-    """Yield a stream's chunks and tell how far all streams together are."""
+    """Yield a stream's chunks and report how far all streams together are."""
     for chunk in stream:
         tell(index + stream.report.fraction, count)
         yield chunk
@@ -307,7 +302,7 @@ def follow(stream: ChunkStream, tell: Progress, index: int = 0, count: int = 1) 
 
 
 def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the reading options and hand it a `GazeSource` as ``source``."""
+    """Give a command the reading options and pass them as ``source``, a `GazeSource`."""
     own = inspect.signature(command, eval_str=True)
     extra = inspect.signature(_source, eval_str=True).parameters
 

@@ -159,8 +159,8 @@ class AoiMeasurement(SumMeasurement):
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and of numbers that the noise hides."""
-        told = [f"{name}: {text}" if name else text for name in self._names for text in self._plan(name).cautions()]
-        return (*SumMeasurement.warnings(self), *told)
+        cautions = [f"{name}: {text}" if name else text for name in self._names for text in self._plan(name).cautions()]
+        return (*SumMeasurement.warnings(self), *cautions)
 
     def preview(self) -> pl.DataFrame:
         """Return how far off the numbers will be."""
