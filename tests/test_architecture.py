@@ -39,24 +39,8 @@ ARROWS = {
 ARROWS["cli"] = set(ARROWS) - {"lab"}
 """Commands of the lab are loaded by their names, only when they run."""
 SHARED = {
-    "errors",
-    "options",
-    "registry",
-    "files",
-    "blas",
-    "types",
-    "unit",
-    "exact",
-    "geometry",
-    "toml_lines",
-    "pictures",
-    "showing",
-    "toml_table",
-    "_compiled",
-    "_locks",
-    "_signals",
-    "__init__",
-    "__main__",
+    *("arrays", "display", "errors", "exact", "files", "geometry", "kernel_compiler", "options", "process", "registry"),
+    *("toml_table", "__init__", "__main__"),
 }
 """Modules beside the packages that anybody may import."""
 
