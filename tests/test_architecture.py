@@ -38,6 +38,7 @@ ARROWS = {
 }
 ARROWS["cli"] = set(ARROWS) - {"lab"}
 """Commands of the lab are loaded by their names, only when they run."""
+ARROWS["testing"] = {"gateway", "simulate", *BELOW}
 SHARED = {
     *("arrays", "display", "errors", "exact", "files", "geometry", "kernel_compiler", "options", "process", "registry"),
     *("toml_table", "__init__", "__main__"),
@@ -74,6 +75,33 @@ def test_imports_follow_the_arrows() -> None:
         if more:
             wrong[str(path.relative_to(PACKAGE))] = sorted(more)
     assert not wrong
+
+
+def uses_the_kit(path: Path) -> bool:
+    """Return whether a file imports the kit for tests, or names it."""
+    if "testing" not in (text := path.read_text()):
+        return False
+    constants = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    return "gazeveil.testing" in constants or "testing" in imported_packages(path)
+
+
+def test_nothing_of_the_product_imports_the_kit_for_tests() -> None:
+    """It makes what only a veil may make, and noise that everybody can repeat."""
+    assert [path.name for path in FILES if uses_the_kit(path)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from gazeveil.testing import tape",
+        "from gazeveil import testing",
+        "import gazeveil.testing",
+        'importlib.import_module("gazeveil.testing")',
+    ],
+)
+def test_a_user_of_the_kit_would_be_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "intruder.py").write_text(line)
+    assert uses_the_kit(tmp_path / "intruder.py")
 
 
 def test_an_arrow_that_is_not_drawn_would_be_caught(tmp_path: Path) -> None:

@@ -27,27 +27,38 @@ class Row(NamedTuple):
 ROWS = {found["registry"]: Row(found["place"], found["test"]) for found in ROW.finditer(PAGE)}
 
 
-def registries() -> dict[str, str]:
-    """Return every registry of the package, and where its entries live: a folder that it searches, or its own file."""
+def registries() -> dict[str, set[str]]:
+    """Return every registry and literal table, and where it is extended: its own file, or a folder that it searches."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name == "registry.py" or "Registry(" not in (text := path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        if path.name == "registry.py" or not ("Registry(" in text or "Names(" in text):
             continue
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.parse(text).body:
             if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)):
                 continue
-            if ast.unparse(node.value.func) == "Registry":
+            if ast.unparse(node.value.func) in ("Registry", "Names"):
                 given = [*node.value.args[1:], *(word.value for word in node.value.keywords)]
-                places = [str(each.value) for each in given if isinstance(each, ast.Constant)]
+                searched = [str(each.value) for each in given if isinstance(each, ast.Constant)]
+                places = {f"src/{each.replace('.', '/')}{end}" for each in searched for end in ("/", ".py")}
                 own = f"src/gazeveil/{path.relative_to(PACKAGE).as_posix()}"
-                place = f"src/{places[0].replace('.', '/')}/" if places else own
-                found[f"{module}.{ast.unparse(node.target)}"] = place
+                found[f"{module}.{ast.unparse(node.target)}"] = {own, *places}
     return found
 
 
 def test_the_table_has_every_registry_and_where_its_entries_live() -> None:
-    assert {registry: row.place for registry, row in ROWS.items()} == registries()
+    found = registries()
+    assert ROWS.keys() == found.keys()
+    assert {registry: row.place for registry, row in ROWS.items() if row.place not in found[registry]} == {}
+
+
+def test_every_place_that_the_page_names_is_there() -> None:
+    packages = "src|tests|docs|tools|cli|aggregate|features|samples|privacy|noise|release|gateway|gaze"
+    named = re.findall(rf"`((?:{packages})/[\w./-]*)`", PAGE)
+    assert len(named) > 60
+    roots = (ROOT, PACKAGE)
+    assert [place for place in named if not any((root / place).exists() for root in roots)] == []
 
 
 def test_the_places_and_tests_of_the_table_are_there_and_each_test_is_about_its_registry() -> None:
