@@ -27,8 +27,8 @@ class Row(NamedTuple):
 ROWS = {found["registry"]: Row(found["place"], found["test"]) for found in ROW.finditer(PAGE)}
 
 
-def registries() -> dict[str, str]:
-    """Return every registry and literal table, and where it is extended: a folder that it searches, or its own file."""
+def registries() -> dict[str, set[str]]:
+    """Return every registry and literal table, and where it is extended: its own file, or a folder that it searches."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -39,23 +39,35 @@ def registries() -> dict[str, str]:
             if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)):
                 continue
             if ast.unparse(node.value.func) in ("Registry", "Names"):
-                places = [str(each.value) for each in node.value.args[1:] if isinstance(each, ast.Constant)]
+                given = [*node.value.args[1:], *(word.value for word in node.value.keywords)]
+                searched = [str(each.value) for each in given if isinstance(each, ast.Constant)]
+                places = {f"src/{each.replace('.', '/')}{end}" for each in searched for end in ("/", ".py")}
                 own = f"src/gazeveil/{path.relative_to(PACKAGE).as_posix()}"
-                place = f"src/{places[0].replace('.', '/')}/" if len(places) == 1 else own
-                found[f"{module}.{ast.unparse(node.target)}"] = place
+                found[f"{module}.{ast.unparse(node.target)}"] = {own, *places}
     return found
 
 
 def test_the_table_has_every_registry_and_where_its_entries_live() -> None:
-    assert {registry: row.place for registry, row in ROWS.items()} == registries()
+    found = registries()
+    assert ROWS.keys() == found.keys()
+    assert {registry: row.place for registry, row in ROWS.items() if row.place not in found[registry]} == {}
+
+
+def test_every_place_that_the_page_names_is_there() -> None:
+    packages = "src|tests|docs|tools|cli|aggregate|features|samples|privacy|noise|release|gateway|gaze"
+    named = re.findall(rf"`((?:{packages})/[\w./-]*)`", PAGE)
+    assert len(named) > 60
+    roots = (ROOT, PACKAGE)
+    assert [place for place in named if not any((root / place).exists() for root in roots)] == []
 
 
 def test_the_places_and_tests_of_the_table_are_there_and_each_test_is_about_its_registry() -> None:
     for registry, row in ROWS.items():
         assert (ROOT / row.place).exists(), row.place
         name = registry.rpartition(".")[2]
+        words = (name, name.lower(), name.lower().rpartition("_")[2])
         text = (ROOT / row.test).read_text(encoding="utf-8")
-        assert re.search(rf"\b({name}|{name.lower()})\b", text), f"{row.test} does not mention {name}"
+        assert re.search(rf"\b({'|'.join(words)})\b", text), f"{row.test} does not mention {name}"
 
 
 def test_the_page_is_short_and_a_registry_that_is_missing_would_be_found() -> None:

@@ -26,7 +26,7 @@ from gazeveil.gaze.fileio.writing import as_file_name
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
 from gazeveil.release.study import file_names
-from gazeveil.terminal.printing import speak_every_letter
+from gazeveil.terminal.printing import use_utf8
 
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(gazeveil.__file__).parent
@@ -163,7 +163,7 @@ def test_text_is_written_with_the_same_line_ends_everywhere_or_records_would_not
 def test_a_pipe_with_a_small_alphabet_gets_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     monkeypatch.setattr(sys, "stdout", pipe)
-    speak_every_letter()
+    use_utf8()
     pipe.write("ε = 1")
     pipe.flush()
     assert pipe.buffer.getvalue() == "ε = 1".encode()

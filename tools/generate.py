@@ -24,9 +24,9 @@ LICENCE = """# SPDX-FileCopyrightText: 2026 The gazeveil authors
 
 def words() -> dict[str, str]:
     """Return the first sentence of every command's own help."""
-    from gazeveil.cli._program import LAB, PANELS, load
+    from gazeveil.cli._program import LAB_COMMANDS, PANELS, load
 
-    names = [*(name for panel in PANELS.values() for name in panel if name != "lab"), *LAB]
+    names = [*(name for panel in PANELS.values() for name in panel if name != "lab"), *LAB_COMMANDS]
     return {name: " ".join(str(load(name).help).split("\n\n")[0].split()) for name in names}
 
 

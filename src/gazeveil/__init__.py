@@ -80,7 +80,7 @@ _HOME: Final = {
     "VeiledRecordings": "gazeveil.samples.veiled_recordings",
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "check": "gazeveil.release.check",
-    "feature_settings": "gazeveil.release.feature_settings:settings_of",
+    "feature_settings": "gazeveil.release.feature_settings:study_settings",
     "headset": "gazeveil.geometry",
     "learn_design": "gazeveil.release.feature_settings",
     "normalised": "gazeveil.geometry",

@@ -33,7 +33,7 @@ from gazeveil.privacy.guarantee import ZeroConcentratedDP as ZeroConcentratedDP
 from gazeveil.privacy.ledger import Ledger as Ledger
 from gazeveil.release.check import check as check
 from gazeveil.release.feature_settings import learn_design as learn_design
-from gazeveil.release.feature_settings import settings_of as feature_settings
+from gazeveil.release.feature_settings import study_settings as feature_settings
 from gazeveil.release.plan import Plan as Plan
 from gazeveil.release.plan import plan as plan
 from gazeveil.release.release import Release as Release

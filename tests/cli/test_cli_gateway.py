@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.cli.serve import _ranked
+from gazeveil.cli.serve import niceness
 from tests.ports import free_port
 
 for _package in ("starlette", "uvicorn", "msgspec", "websockets"):
@@ -236,7 +236,7 @@ def test_a_gateway_that_nobody_ranked_goes_first_or_says_that_it_may_not(monkeyp
     said: list[str] = []
     monkeypatch.setattr(os, "nice", lambda by: 0)
     monkeypatch.setattr(os, "setpriority", lambda which, who, nice: asked.append(nice))
-    with _ranked(None, lambda event, **fields: said.append(event)):
+    with niceness(None, lambda event, **fields: said.append(event)):
         assert asked == [-10]
     assert (asked, said) == ([-10, 0], [])
 
@@ -244,5 +244,5 @@ def test_a_gateway_that_nobody_ranked_goes_first_or_says_that_it_may_not(monkeyp
         raise PermissionError
 
     monkeypatch.setattr(os, "setpriority", refuse)
-    with _ranked(None, lambda event, **fields: said.append(event)):
+    with niceness(None, lambda event, **fields: said.append(event)):
         assert said == ["no priority"]

@@ -15,7 +15,7 @@ from gazeveil import screen
 from gazeveil.cli.main import run
 from gazeveil.features.design_learning import learn
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.release.feature_settings import settings_of
+from gazeveil.release.feature_settings import study_settings
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.release.study_toml import declared_file, write_study
 
@@ -43,7 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     study = Study(name="study", participants=Participants(number=40), stimuli=stimuli)
     write_study(study, Path("study.toml"))
-    ranges = settings_of(study).ranges()
+    ranges = study_settings(study).ranges()
     rng = np.random.default_rng(1)
     tasks = [np.clip(level + 0.1 * rng.normal(size=(12, 1, 3)), 0, 1).repeat(20, axis=1) for level in (0.3, 0.5, 0.7)]
     learn(tasks, ranges.only(ranges.names[:3]), "made up").save("design.json")

@@ -18,7 +18,7 @@ from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.errors import FileFormatError
 from gazeveil.release.check import KINDS, NOT_TO_PUBLISH, check, private_report, write_findings
 from gazeveil.release.data import bind
-from gazeveil.release.record import private_report_of
+from gazeveil.release.record import private_report_path
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -220,7 +220,7 @@ def test_a_release_writes_the_report_beside_its_folder(tmp_path: Path) -> None:
     study = declared("ann", "bob", "cyd")
     plan = study.plan(PrivateHeatmap(epsilon="1", delta="1e-5", cell_deg=4, blur_deg=4), stimulus="a")
     plan.release(Corpus.of([gaze("ann"), gaze("eve")]), anyway=True).save(tmp_path / "map")
-    report = json.loads(private_report_of(tmp_path / "map").read_text())
+    report = json.loads(private_report_path(tmp_path / "map").read_text())
     assert report["counts"] == {"participant-missing": 2, "participant-unknown": 1}
     released = b"".join(path.read_bytes() for path in (tmp_path / "map").rglob("*") if path.is_file())
     assert b"eve is not" not in released

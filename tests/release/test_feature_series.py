@@ -26,7 +26,7 @@ from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus, write_corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.release.feature_settings import settings_for, settings_of
+from gazeveil.release.feature_settings import source_settings, study_settings
 from gazeveil.release.plan import Plan
 from gazeveil.release.release import Release
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
@@ -111,7 +111,7 @@ def design_of(steps: int, ranges: Any) -> Any:
 @cache
 def plans() -> dict[str, Plan]:
     study = declared()
-    windows = settings_of(study)
+    windows = study_settings(study)
     ranges = windows.ranges(FEATURES)
     design = design_of(STEPS, ranges)
     fpa = FourierPerturbation(epsilon=1, steps=STEPS, features=len(ranges))
@@ -157,7 +157,7 @@ def test_a_release_looks_the_same_whatever_became_of_one_participant(
 
 def test_whoever_is_unusable_has_public_values_and_others_keep_theirs() -> None:
     study = declared()
-    ranges = settings_of(study).ranges(FEATURES)
+    ranges = study_settings(study).ranges(FEATURES)
     exact = FourierPerturbation(epsilon=10**9, steps=STEPS, features=len(ranges), kept=31)
     plan = study.plan(exact, ranges=ranges)
     before = plan.release(Corpus.of(readers())).value
@@ -172,7 +172,7 @@ def test_whoever_is_unusable_has_public_values_and_others_keep_theirs() -> None:
 
 def test_a_pupil_in_another_unit_is_missing_and_everybody_else_is_processed_as_before() -> None:
     study = declared()
-    ranges = settings_of(study).ranges(FEATURES)
+    ranges = study_settings(study).ranges(FEATURES)
     exact = FourierPerturbation(epsilon=10**9, steps=STEPS, features=len(ranges), kept=31)
     released = study.plan(exact, ranges=ranges).release(with_replaced(other_pupil)).value
     mine = released.where(pl.col("observer") == "p005")
@@ -185,7 +185,7 @@ def test_a_pupil_in_another_unit_is_missing_and_everybody_else_is_processed_as_b
 def plans_for_anybody() -> tuple[Plan, ...]:
     study = hostile.study()
     numbered = replace(study, participants=Participants(number=len(hostile.PEOPLE)))
-    bins = settings_of(study, bins=0.5)
+    bins = study_settings(study, bins=0.5)
     design = design_of(16, bin_ranges(BinRules()))
     twice = replace(study, recordings=replace(study.recordings, per_stimulus=2, sessions=("1", "day-2")))
     return (
@@ -245,8 +245,8 @@ class TestTables:
         write_corpus(readers(), tmp_path / "gaze")
         made = ["features", "extract", str(tmp_path / "gaze"), "--study", str(tmp_path / "study.toml")]
         assert run([*made, "--bins", "0.5", "--out", str(tmp_path / "bins.parquet")]) == 0
-        bins = settings_for(study, tmp_path / "bins.parquet")
-        assert bins.info == settings_of(study, bins=0.5).info
+        bins = source_settings(study, tmp_path / "bins.parquet")
+        assert bins.info == study_settings(study, bins=0.5).info
         mechanism = ParticipantSeries(epsilon=3, delta="1e-5", design=design_of(120, bins.ranges()), stretch=20)
         plan = study.plan(mechanism, settings=bins)
         both = [
@@ -259,7 +259,7 @@ class TestTables:
 def test_a_secret_number_of_participants_is_refused_at_planning() -> None:
     study = replace(declared(), participants=Participants(secret=True))
     with pytest.raises(OptionError, match="public number"):
-        study.plan(GroupSeries(epsilon=1, design=design_of(STEPS, settings_of(study).ranges(FEATURES))))
+        study.plan(GroupSeries(epsilon=1, design=design_of(STEPS, study_settings(study).ranges(FEATURES))))
 
 
 def test_a_group_is_those_whom_the_study_puts_there() -> None:
@@ -267,7 +267,7 @@ def test_a_group_is_those_whom_the_study_puts_there() -> None:
     grouped = replace(
         study, recordings=replace(study.recordings, groups={"p001": "a", "p002": "a", "p003": "b", "p006": "a"})
     )
-    mechanism = GroupSeries(epsilon=1, design=design_of(STEPS, settings_of(study).ranges(FEATURES)))
+    mechanism = GroupSeries(epsilon=1, design=design_of(STEPS, study_settings(study).ranges(FEATURES)))
     assert grouped.plan(mechanism, group="a").measurement.recipe()["participants"] == 3
     with pytest.raises(OptionError, match="at least two participants"):
         grouped.plan(mechanism, group="b")

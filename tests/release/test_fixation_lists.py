@@ -26,7 +26,7 @@ from gazeveil.errors import FileFormatError, GazeveilError, OptionError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.noise import NoiseSource
 from gazeveil.release.check import check
-from gazeveil.release.plan import PRODUCTS, TAKEN
+from gazeveil.release.plan import PRODUCTS, STATED_BY_LISTS
 from gazeveil.release.study import Recordings
 from gazeveil.release.study_proposal import propose
 from tests.release import hostile
@@ -112,12 +112,12 @@ def test_every_product_takes_lists_or_says_why_not() -> None:
     for mechanism, why in refused.items():
         with pytest.raises(OptionError, match=why):
             LISTS.plan(mechanism, stimulus="forest")
-    for name in set(PRODUCTS.names()) - set(TAKEN):
+    for name in set(PRODUCTS.names()) - set(STATED_BY_LISTS):
         mechanism = type("Any", (), {"product": name})()
         with pytest.raises(OptionError, match=f"the product {name!r} needs gaze samples: ") as caught:
             LISTS.plan(mechanism)
         assert "heatmap" in caught.value.hint
-    assert set(TAKEN) <= set(PRODUCTS.names())
+    assert set(STATED_BY_LISTS) <= set(PRODUCTS.names())
 
 
 @pytest.mark.parametrize(

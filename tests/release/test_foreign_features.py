@@ -20,7 +20,7 @@ from gazeveil.features.external_tables import ExternalFeatures, frame_at, is_ext
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series_release import ParticipantRelease, participant_mechanism
 from gazeveil.noise import NoiseSource
-from gazeveil.release.feature_settings import settings_for
+from gazeveil.release.feature_settings import source_settings
 
 COLUMNS = ("Fix Dur Mean (ms)", "SaccAmp_median", "start")
 PEOPLE = [f"S_{number:04d}" for number in range(1, 9)]
@@ -290,8 +290,8 @@ def test_the_mean_of_a_group_comes_from_a_design_of_public_people(
 def test_a_data_frame_is_released_in_python(tmp_path: Path) -> None:
     study = Study.open(declared(tmp_path, 1))
     frame = frame_at(write(tmp_path / "a.csv", [rows_of(person, 1) for person in PEOPLE]))
-    assert is_external(frame)
-    settings = settings_for(study, frame)
+    assert is_foreign(frame)
+    settings = source_settings(study, frame)
     ranges = settings.ranges()
     own = participant_mechanism("lpa", settings=settings, ranges=ranges, steps=1, epsilon="1000", delta="0")
     plan = study.plan(ParticipantRelease(mechanism=own), settings=settings, ranges=ranges)
@@ -302,4 +302,4 @@ def test_a_data_frame_is_released_in_python(tmp_path: Path) -> None:
     assert facts["extraction"]["kind"] == "rows"
     (tmp_path / "corpus").mkdir()
     with pytest.raises(OptionError, match="another kind of data"):
-        plan.measurement.accepts(tmp_path / "corpus")
+        plan.measurement.check_source(tmp_path / "corpus")

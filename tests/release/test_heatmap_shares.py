@@ -17,7 +17,7 @@ from gazeveil import Corpus, Recording, screen
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.release.map_files import arrays_of, table_of
+from gazeveil.release.map_files import arrays_of, map_table
 from gazeveil.release.release import Release, Shares
 from gazeveil.release.verify import verify
 from gazeveil.release.visual_report import _outlines, parts_picture
@@ -58,7 +58,7 @@ def a_release(epsilon: float = 1.5, **how: object) -> Release:
 
 
 def test_the_table_has_intervals_for_these_participants_and_for_everybody_which_end_at_zero() -> None:
-    table = table_of(estimate())
+    table = map_table(estimate())
     assert table["low"].to_list() == pytest.approx([0.402, 0.102, 0.002, 0.002, 0, 0])
     assert table["high"].to_list() == pytest.approx([0.598, 0.298, 0.198, 0.198, 0.158, 0.138])
     assert table["population_low"].to_list() == pytest.approx([0.304, 0.004, 0, 0, 0, 0])
@@ -69,7 +69,7 @@ def test_the_table_has_intervals_for_these_participants_and_for_everybody_which_
 def test_an_estimate_that_knows_the_noise_alone_has_no_intervals() -> None:
     bare = estimate(error_sd=None, population_sd=None, hot_spots=None)
     assert set(arrays_of(bare)) == {"map", "prior", "noise_sd"}
-    assert table_of(bare).columns == ["row", "column", "value", "noise_sd", "prior", "hot_spot"]
+    assert map_table(bare).columns == ["row", "column", "value", "noise_sd", "prior", "hot_spot"]
     assert Shares.of(bare).hot_spots is None
     assert not any("hot spot" in sentence for sentence in Shares.of(bare).in_words())
 
@@ -101,7 +101,7 @@ def test_the_words_add_up_and_the_correlation_is_called_an_expectation() -> None
 )
 def test_a_map_that_says_nothing_new_is_warned_of(changes: dict[str, object], warns: bool) -> None:
     shares = Shares.of(estimate(**changes))
-    assert bool(shares.warnings()) is shares.says_nothing is shares.to_dict()["says_nothing_new"] is warns
+    assert bool(shares.warnings()) is shares.is_uninformative is shares.to_dict()["says_nothing_new"] is warns
 
 
 def test_files_record_and_statement_of_a_release_say_the_same(tmp_path: Path) -> None:

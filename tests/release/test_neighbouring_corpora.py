@@ -26,7 +26,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.release.plan import PRODUCTS, TAKEN, Measurement
+from gazeveil.release.plan import PRODUCTS, STATED_BY_LISTS, Measurement
 from gazeveil.release.study_toml import write_study
 from tests.release import hostile
 
@@ -165,7 +165,7 @@ def test_neighbours_cannot_be_told_apart_but_by_the_noisy_numbers(
 
 
 @pytest.mark.usefixtures("_constants")
-@pytest.mark.parametrize("product", TAKEN)
+@pytest.mark.parametrize("product", STATED_BY_LISTS)
 def test_neighbouring_lists_of_fixations_cannot_be_told_apart_but_by_the_noisy_numbers(
     product: str, lists: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

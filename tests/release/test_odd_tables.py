@@ -20,7 +20,7 @@ from gazeveil.features.settings import extract_one
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Part
 from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
-from gazeveil.release.data import UNREADABLE
+from gazeveil.release.data import READ_ERRORS
 from gazeveil.release.products.maps import HeatmapMeasurement
 from tests.test_front_door import SETTINGS, plans, recording, study
 
@@ -115,7 +115,7 @@ _FRAME = b"\x28\xb5\x2f\xfd"
 def _reads(path: Path, columns: list[str]) -> bool:
     try:
         pl.read_parquet(path, columns=columns)
-    except UNREADABLE:
+    except READ_ERRORS:
         return False
     return True
 

@@ -24,7 +24,7 @@ from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Eye
 from gazeveil.release import plan as path_of_a_release
 from gazeveil.release.data import GazeFiles
-from gazeveil.release.record import private_report_of
+from gazeveil.release.record import private_report_path
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.release.verify import verify
 from gazeveil.samples import veiled_recordings as veiling
@@ -134,7 +134,7 @@ def test_whatever_is_in_the_data_a_release_is_made(tmp_path: Path) -> None:
     shown = {each.observer: each for each in Corpus.open(tmp_path / "v7").recordings()}
     assert shown.keys() == {"ann", "cem", "d\N{LATIN SMALL LETTER E WITH ACUTE}"}
     assert len(shown["d\N{LATIN SMALL LETTER E WITH ACUTE}"]) == 2 * COUNT  # two spellings, one participant: merged
-    report = json.loads(private_report_of(tmp_path / "v7").read_text())
+    report = json.loads(private_report_path(tmp_path / "v7").read_text())
     assert any("without a time" in line for line in report["remarks"])
     missing = [each["participant"] for each in report["findings"] if each["kind"] == "participant-missing"]
     assert missing == ["eve", "nobody"]
@@ -230,7 +230,7 @@ def test_a_damaged_file_of_a_corpus_counts_as_absent(tmp_path: Path) -> None:
     release = declared(DESK, DESK).plan(CLOCK).release(tmp_path / "gaze")
     assert release.to_frame()["stimulus"].unique().to_list() == ["a.png"]
     release.save(tmp_path / "v")
-    assert "counts as absent" in private_report_of(tmp_path / "v").read_text()
+    assert "counts as absent" in private_report_path(tmp_path / "v").read_text()
 
 
 def test_the_spool_goes_with_the_value() -> None:

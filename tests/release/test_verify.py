@@ -20,7 +20,7 @@ from gazeveil import Ledger
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
-from gazeveil.release.record import NAME, as_text, digest_of_record
+from gazeveil.release.record import NAME, digest_of_record, record_text
 from gazeveil.release.verify import Verification, verify
 from tests.release.conftest import ACCOUNT, Charged
 
@@ -55,7 +55,7 @@ def rewritten(folder: Path, change: Callable[[dict[str, Any]], object], *, seale
     change(values)
     if sealed:
         values["digest"] = digest_of_record(values)
-    (folder / NAME).write_text(as_text(values))
+    (folder / NAME).write_text(record_text(values))
 
 
 def sha256(path: Path) -> str:

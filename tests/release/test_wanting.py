@@ -28,7 +28,7 @@ from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.privacy.protection import MOST_ADVISED
-from gazeveil.release.feature_settings import settings_of
+from gazeveil.release.feature_settings import study_settings
 from gazeveil.release.forecast import (
     HEATMAP,
     HEATMAP_WITH_PICTURE,
@@ -39,9 +39,9 @@ from gazeveil.release.forecast import (
     Curve,
 )
 from gazeveil.release.plan import Plan
-from gazeveil.release.product_base import least
+from gazeveil.release.product_base import smallest_number
 from gazeveil.release.products.maps import heatmap_forecast
-from gazeveil.release.sample_size import advice, enough
+from gazeveil.release.sample_size import advice, sample_size_for
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.samples.recipes import PRESETS
 from gazeveil.samples.veiled_recordings import VeiledRecordings
@@ -57,7 +57,7 @@ def study(number: int = 30, **more: Any) -> Study:
 
 
 def design() -> Design:
-    ranges = settings_of(study()).ranges()
+    ranges = study_settings(study()).ranges()
     rng = np.random.default_rng(1)
     tasks = [np.clip(level + 0.1 * rng.normal(size=(12, 1, 3)), 0, 1).repeat(20, axis=1) for level in (0.3, 0.5, 0.7)]
     return learn(tasks, ranges.only(ranges.names[:3]), "made up")
@@ -128,7 +128,7 @@ def test_where_everybody_is_released_on_their_own_their_number_does_not_matter(p
     assert plan.at(participants=1000).forecast == plan.forecast
     found = plan.forecast
     assert found is not None
-    answer = enough(plan, 0.5 * found.expected)
+    answer = sample_size_for(plan, 0.5 * found.expected)
     assert answer.participants is None
     assert any("does not matter" in line for line in answer.in_words())
     assert not answer.to_dict()["participants_matter"]
@@ -139,7 +139,7 @@ def test_what_is_enough_is_enough_and_less_is_not(product: str) -> None:
     plan = plan_of(product, number=60, epsilon="0.05")
     found = plan.forecast
     assert found is not None
-    answer = enough(plan, found.floor)
+    answer = sample_size_for(plan, found.floor)
     sign = 1 if found.measure == "cc" else -1
     wanted = sign * found.floor
     assert answer.participants is not None
@@ -158,7 +158,7 @@ def test_a_higher_wish_never_takes_less(product: str) -> None:
     found = plan.forecast
     assert found is not None
     wishes = (0.1, 0.3, 0.5, 0.7, 0.8) if found.measure == "cc" else (0.2, 0.1, 0.05, 0.02, 0.005)
-    answers = [enough(plan, wish) for wish in wishes]
+    answers = [sample_size_for(plan, wish) for wish in wishes]
     for needed in ([answer.participants for answer in answers], [answer.epsilon for answer in answers]):
         amounts = [float("inf") if amount is None else float(amount) for amount in needed]
         assert amounts == sorted(amounts)
@@ -167,7 +167,7 @@ def test_a_higher_wish_never_takes_less(product: str) -> None:
 
 def test_no_advice_goes_beyond_the_scale() -> None:
     plan = plan_of("heatmaps", number=4)
-    answer = enough(plan, 0.8)
+    answer = sample_size_for(plan, 0.8)
     assert answer.epsilon is None
     assert any("no ε up to 10 is enough" in line for line in answer.in_words())
     assert answer.participants is not None
@@ -200,9 +200,9 @@ def test_advice_names_what_would_do() -> None:
 
 def test_a_delta_limits_how_many_participants_are_suggested() -> None:
     plan = study(30, delta=Fraction(1, 200)).plan(PrivateHeatmap(epsilon="0.05"), stimulus="s0")
-    assert enough(plan, 0.9).participants is None  # more than 199 would make δ empty
+    assert sample_size_for(plan, 0.9).participants is None  # more than 199 would make δ empty
     plan = study(30, delta=Fraction(1, 200)).plan(PrivateHeatmap(epsilon="2"), stimulus="s0")
-    found = enough(plan, 0.7).participants
+    found = sample_size_for(plan, 0.7).participants
     assert found is not None
     assert found < 200
 
@@ -210,13 +210,13 @@ def test_a_delta_limits_how_many_participants_are_suggested() -> None:
 @pytest.mark.parametrize("want", [0.0, 1.0, -0.1, float("nan"), float("inf")])
 def test_no_release_can_be_wanted_that_cannot_be(want: float) -> None:
     with pytest.raises(OptionError, match="between 0 and 1"):
-        enough(plan_of("heatmap"), want)
+        sample_size_for(plan_of("heatmap"), want)
 
 
 def test_nothing_is_promised_where_nothing_is_known() -> None:
     plan = study().plan(PrivateHeatmap(epsilon=1, strategy="bumps"), stimulus="s0")
     with pytest.raises(OptionError, match="nothing is known"):
-        enough(plan, 0.5)
+        sample_size_for(plan, 0.5)
 
 
 def test_groups_that_are_compared_keep_their_members() -> None:
@@ -238,14 +238,14 @@ def test_a_veil_without_an_epsilon_says_so() -> None:
     plan = study().plan(VeiledRecordings(preset="gaussian-high"))
     with pytest.raises(OptionError, match="no ε"):
         plan.at(epsilon=1)
-    answer = enough(plan, 0.01)
+    answer = sample_size_for(plan, 0.01)
     assert answer.epsilon is None
     assert "this mechanism has no ε that could be changed" in answer.in_words()
     with pytest.raises(OptionError, match="nothing to draw"):
         answer.plot()
     assert plan.plot() is None
     chain = {"mechanism": "chain", "members": [{"mechanism": "clock", **CLOCK}, {"mechanism": "smoothing"}]}
-    assert enough(study().plan(VeiledRecordings(recipe=chain)), 0.01).epsilon is None
+    assert sample_size_for(study().plan(VeiledRecordings(recipe=chain)), 0.01).epsilon is None
 
 
 def test_a_veil_is_forecast_at_the_declared_rate() -> None:
@@ -259,7 +259,7 @@ def test_the_answer_can_be_drawn(product: str) -> None:
     plan = plan_of(product)
     found = plan.forecast
     assert found is not None
-    assert enough(plan, found.floor).plot().png.startswith(b"\x89PNG")
+    assert sample_size_for(plan, found.floor).plot().png.startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -300,5 +300,5 @@ def test_a_heatmap_is_worth_it_if_it_brings_a_part_of_what_the_prior_lacks() -> 
 
 def test_the_least_good_number_is_found() -> None:
     for first in range(1, 12):
-        assert least(partial(operator.le, first), 1, 10) == (first if first <= 10 else None)
-    assert least(bool, 3, 2) is None
+        assert smallest_number(partial(operator.le, first), 1, 10) == (first if first <= 10 else None)
+    assert smallest_number(bool, 3, 2) is None

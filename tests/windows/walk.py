@@ -156,9 +156,9 @@ def _gaze(port: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Walk, and print what was seen."""
-    from gazeveil.terminal.printing import speak_every_letter
+    from gazeveil.terminal.printing import use_utf8
 
-    speak_every_letter()
+    use_utf8()
     forbidden()
     seen: dict[str, Any] = {"modules": every_module()}
     print(f"{time.process_time():.2f} s: imports", file=sys.stderr)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program as a list of commands that are imported when they run, how help writes values, what a typo meant.
+"""The list of commands, which are imported only when they run; how help shows values; suggestions for typing errors.
 
-Help imports nothing of what it names: first sentences of commands, names that options take, and what users set of
-mechanisms are in ``catalogue.json``, which ``python -m tools.generate`` writes. How help writes the value of an option
-is its own ``metavar``, or in the table below, or its type decides.
+Help imports no command: first sentences of commands, names that options take, and settings of mechanisms are in
+``catalogue.json``, which ``python -m tools.generate`` writes. Help shows the value of an option by its own ``metavar``,
+by the table below, or by its type.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from gazeveil.terminal import NamesOf
 if TYPE_CHECKING:
     from gazeveil.options import Setting
 
+
 PANELS: Final = {
     "Data": ("study", "info", "convert", "simulate", "events", "scene"),
     "Release": ("plan", "heatmap", "heatmaps", "movie", "aoi", "features", "veil", "ledger", "verify"),
@@ -34,13 +35,113 @@ PANELS: Final = {
     "Tools": ("demo", "doctor", "calibrate", "completion"),
 }
 """What the first screen lists. NAME is a file ``gazeveil/cli/NAME.py`` with a ``typer.Typer`` called ``app``."""
-LAB: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
+LAB_COMMANDS: Final = ("attack", "audit", "experiment", "reproduce", "userstudy")
 """Commands of the group ``lab``: files in ``gazeveil/lab/commands``."""
-OF_THE_LAB: Final = ("advise", "demo")
+LISTED_LAB_COMMANDS: Final = ("advise", "demo")
 """Commands of the first screen whose files are there too."""
-
 _CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8"))
-_WRITTEN: Final = {
+
+
+class Program(TyperGroup):
+    """All commands, in panels."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {
+            name: LabGroup(title) if name == "lab" else LazyCommand(name, title)
+            for title, names in PANELS.items()
+            for name in names
+        }
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the program's own options."""
+        return with_metavars(super().get_params(ctx))
+
+    def _main_shell_completion(self, ctx_args: Any, prog_name: str, complete_var: str | None = None) -> None:
+        if COMPLETION_VARIABLE in os.environ:  # a shell asks
+            from typer._completion_classes import completion_init
+
+            completion_init()
+        super()._main_shell_completion(ctx_args, prog_name, complete_var)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the program's own options."""
+        with _likely_option():
+            return super().make_context(info_name, args, parent=parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was typed."""
+        with _likely_option():
+            return super().invoke(ctx)
+
+
+class LabGroup(TyperGroup):
+    """The commands of the lab."""
+
+    def __init__(self, panel: str) -> None:
+        listed: dict[str, Any] = {name: LazyCommand(name) for name in LAB_COMMANDS}
+        about = "Attack mechanisms, test their guarantees, and measure what they cost."
+        super().__init__(name="lab", help=about, commands=listed, no_args_is_help=True, rich_help_panel=panel)
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options: --help."""
+        return with_metavars(super().get_params(ctx))
+
+
+class LazyCommand(TyperCommand):
+    """A command in the list. Its file is imported when it gets arguments, or when `load` is called."""
+
+    def __init__(self, name: str, panel: str | None = None) -> None:
+        super().__init__(name, help=_CATALOGUE["words"][name], rich_help_panel=panel)
+
+    def load(self) -> Any:
+        """Import the command's file and return the command."""
+        return load(str(self.name))
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Pass the arguments to the command itself."""
+        return self.load().make_context(info_name, args, parent=parent, **extra)
+
+
+def load(name: str) -> Any:
+    """Import a command's file and return the command."""
+    place = "gazeveil.lab.commands" if name in (*LAB_COMMANDS, *LISTED_LAB_COMMANDS) else "gazeveil.cli"
+    command = typer.main.get_command(importlib.import_module(f"{place}.{name}").app)
+    command.name = name
+    write_metavars(command, name)
+    return command
+
+
+def product_settings(product: str) -> dict[str, Setting]:
+    """Return the settings of a product's mechanisms, by option."""
+    from gazeveil.options import Setting
+
+    return {each["option"]: Setting(**each) for each in _CATALOGUE["settings"][product]}
+
+
+UsageError: Any = typer.BadParameter.__bases__[0]
+"""What a wrong command line raises: click's, or typer's own copy of it in newer versions."""
+COMPLETION_VARIABLE = "_GAZEVEIL_COMPLETE"
+
+
+@contextmanager
+def _likely_option() -> Iterator[None]:
+    """Suggest the likely option for a misspelt one, in the words that are used for commands and other names."""
+    try:
+        yield
+    except UsageError as wrong:
+        option, close = getattr(wrong, "option_name", None), getattr(wrong, "possibilities", None)
+        if close:
+            wrong.possibilities = None
+        if close and option:
+            wrong.message = f"No such option: {option}. Did you mean {close[0]}?"
+        raise
+
+
+# --- How help shows the values of options and arguments.
+
+
+_METAVARS: Final = {
     "SECONDS": "--bin-seconds --duration --every --hide-seconds --limit --seconds --step --window --within",
     "MINUTES": "--minutes",
     "DEGREES": "--blur-deg --cell-deg",
@@ -71,30 +172,30 @@ _OUT: Final = {
     "reproduce all, reproduce bozkir, reproduce kaleido, reproduce liu, reproduce wilson, userstudy gaze, "
     "userstudy report",
 }
-"""What --out is; elsewhere it may be either."""
+"""Whether --out is a file or a folder; elsewhere it may be either."""
 _BY_COMMAND: Final = {f"{command} --out": word for word, commands in _OUT.items() for command in commands.split(", ")}
 _BY_COMMAND["reproduce wilson --table"] = "NUMBER"
-_BY_OPTION: Final = {option: word for word, options in _WRITTEN.items() for option in options.split()}
+_BY_OPTION: Final = {option: word for word, options in _METAVARS.items() for option in options.split()}
 _ARGUMENTS: Final = {"inputs": "GAZE", "results": "RESULT", "first": "RUN", "second": "RUN"}
 _AS_METAVAR = 30
-"""How many letters of choices still stand in the place of a value; more of them go into the sentence."""
+"""How many letters of choices are shown in the place of a value; longer lists go into the sentence."""
 
 
-def write_types(command: Any, typed: str) -> None:
-    """Make a command's help, and that of all commands below it, write values in plain words."""
+def write_metavars(command: Any, typed: str) -> None:
+    """Make the help of a command, and of all commands below it, show values in plain words."""
     for name, inner in getattr(command, "commands", {}).items():
-        write_types(inner, f"{typed} {name}")
+        write_metavars(inner, f"{typed} {name}")
     own = command.get_params
 
     @functools.wraps(own)
     def get_params(ctx: Any) -> Any:
-        return written(own(ctx), typed)
+        return with_metavars(own(ctx), typed)
 
     command.get_params = get_params
 
 
-def written(parameters: Iterable[Any], typed: str = "") -> Any:
-    """Write the values of parameters in plain words; the option --help is among them."""
+def with_metavars(parameters: Iterable[Any], typed: str = "") -> Any:
+    """Return parameters whose values are shown in plain words; the option --help is among them."""
     parameters = list(parameters)
     for parameter in parameters:
         if parameter.param_type_name == "argument":
@@ -144,99 +245,3 @@ def _by_type(option: Any) -> str:
     if "int" in name or "float" in name:
         return "NUMBER"
     return "PATH" if "path" in name.lower() else "TEXT"
-
-
-def settings(product: str) -> dict[str, Setting]:
-    """Return what users set of the mechanisms of a product, by option."""
-    from gazeveil.options import Setting
-
-    return {each["option"]: Setting(**each) for each in _CATALOGUE["settings"][product]}
-
-
-UsageError: Any = typer.BadParameter.__bases__[0]
-"""What a wrong command line raises: click's, or typer's own copy of it in newer versions."""
-COMPLETION_VARIABLE = "_GAZEVEIL_COMPLETE"
-
-
-def load(name: str) -> Any:
-    """Import a command's file and return the command."""
-    place = "gazeveil.lab.commands" if name in (*LAB, *OF_THE_LAB) else "gazeveil.cli"
-    command = typer.main.get_command(importlib.import_module(f"{place}.{name}").app)
-    command.name = name
-    write_types(command, name)
-    return command
-
-
-class Later(TyperCommand):
-    """A command as it is listed. It becomes the command itself when it is given arguments, or asked to load."""
-
-    def __init__(self, name: str, panel: str | None = None) -> None:
-        super().__init__(name, help=_CATALOGUE["words"][name], rich_help_panel=panel)
-
-    def load(self) -> Any:
-        """Import the command's file and return the command."""
-        return load(str(self.name))
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Hand over to the command."""
-        return self.load().make_context(info_name, args, parent=parent, **extra)
-
-
-class LabGroup(TyperGroup):
-    """The commands of the lab."""
-
-    def __init__(self, panel: str) -> None:
-        listed: dict[str, Any] = {name: Later(name) for name in LAB}
-        about = "Attack mechanisms, test their guarantees, and measure what they cost."
-        super().__init__(name="lab", help=about, commands=listed, no_args_is_help=True, rich_help_panel=panel)
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the options: --help."""
-        return written(super().get_params(ctx))
-
-
-class Program(TyperGroup):
-    """All commands, in panels."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = {
-            name: LabGroup(title) if name == "lab" else Later(name, title)
-            for title, names in PANELS.items()
-            for name in names
-        }
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the program's own options."""
-        return written(super().get_params(ctx))
-
-    def _main_shell_completion(self, ctx_args: Any, prog_name: str, complete_var: str | None = None) -> None:
-        if COMPLETION_VARIABLE in os.environ:  # a shell asks
-            from typer._completion_classes import completion_init
-
-            completion_init()
-        super()._main_shell_completion(ctx_args, prog_name, complete_var)
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the program's own options."""
-        with _meant():
-            return super().make_context(info_name, args, parent=parent, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that was typed."""
-        with _meant():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _meant() -> Iterator[None]:
-    """Say which option was probably meant, in the words that are used for commands and other names."""
-    try:
-        yield
-    except UsageError as wrong:
-        option, close = getattr(wrong, "option_name", None), getattr(wrong, "possibilities", None)
-        if close:
-            wrong.possibilities = None
-        if close and option:
-            wrong.message = f"No such option: {option}. Did you mean {close[0]}?"
-        raise

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of every command that releases, declared once, and the walk that all of them share.
+"""The options of every command that releases, declared once, and the steps that all of them share.
 
-A command decorated with `releases` takes a parameter ``door`` (a `Door`) and gets it filled from the command line. It
-makes a mechanism of its own options and hands it to `Door.release`, which plans, shows the forecast, charges, releases
-and writes the record. A command that reads more than a corpus folder takes ``inputs`` instead of the corpus, and says
-with `Door.reading` how they are read.
+A command decorated with `releases` takes a parameter ``request`` (a `ReleaseRequest`), which is filled from the command
+line. It makes a mechanism of its own options and hands it to `ReleaseRequest.release`, which plans, shows the forecast,
+charges, releases and writes the record. A command that reads more than a corpus folder takes ``inputs`` instead of the
+corpus, and gives the source with `ReleaseRequest.with_source`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._program import settings
+from gazeveil.cli._program import product_settings
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.privacy.protection import IN_SHORT, Neighbours
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, option, settable, sizes_of, taking
+from gazeveil.terminal.options import (
+    DistanceMm,
+    FovDeg,
+    ScreenPx,
+    SizeMm,
+    option,
+    sizes_of,
+    with_parameters,
+    with_settings,
+)
 from gazeveil.terminal.printing import AsJson, print_json, print_line, progress, show_preview
 
 if TYPE_CHECKING:
     import polars as pl
 
     from gazeveil.release.data import Source
-    from gazeveil.release.release import Line, Release
+    from gazeveil.release.release import PrintedLine, Release
     from gazeveil.release.study import Study
 
 VARIABLE = "GAZEVEIL_LEDGER"
@@ -59,8 +68,8 @@ NoLedger = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    """What the command line of a releasing command says, whatever it releases."""
+class _ReleaseOptions:
+    """The options that every releasing command has."""
 
     corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")]
     study_file: Annotated[
@@ -104,11 +113,11 @@ class _Options:
         return sizes_of(self.screen, self.size_mm, self.distance_mm, self.fov_deg)
 
     def __post_init__(self) -> None:
-        _ = self.sizes  # what is no size is said before any work
+        _ = self.sizes  # refuses a wrong size before any work
 
 
 @dataclass(frozen=True, slots=True)
-class Door(_Options):
+class ReleaseRequest(_ReleaseOptions):
     """The common options of a releasing command, and where its recordings come from."""
 
     source: Source | None = None
@@ -119,8 +128,8 @@ class Door(_Options):
         """Whether the number of participants is kept secret."""
         return self.neighbours is Neighbours.ADD_REMOVE
 
-    def reading(self, source: Source) -> Door:
-        """Return the door with recordings that come from another source than a corpus folder."""
+    def with_source(self, source: Source) -> ReleaseRequest:
+        """Return the request with recordings from another source than a corpus folder."""
         return replace(self, source=source)
 
     def study(self, observed: Callable[..., Study] | None = None) -> Study:
@@ -140,9 +149,9 @@ class Door(_Options):
         return Study.observed_in(whole, number=self.participants, secret=self.secret).on_screen(**self.sizes)
 
     def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
-        """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
+        """Plan, show, charge, release and write, in the same steps for every product; return None for a dry run."""
         from gazeveil.noise import NoiseSource
-        from gazeveil.release.record import NAME, private_report_of
+        from gazeveil.release.record import NAME, private_report_path
 
         if self.dry_run:
             plan = study.plan(mechanism, **which)
@@ -172,7 +181,7 @@ class Door(_Options):
         warnings = (*plan.warnings, *(() if shares is None else shares.warnings()))
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
-            about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
+            about = {"out": out, "private_report": private_report_path(out), "charged": release.receipt is not None}
             print_json({**about, "warnings": warnings, **record})
         else:
             _report(release.in_words(), out, ledger)
@@ -180,7 +189,7 @@ class Door(_Options):
                 print(f"warning: {warning}", file=sys.stderr)
         return release
 
-    def _show(self, lines: Iterable[Line], preview: pl.DataFrame | None, warnings: Iterable[str]) -> None:
+    def _show(self, lines: Iterable[PrintedLine], preview: pl.DataFrame | None, warnings: Iterable[str]) -> None:
         """Show what is known before anything is spent."""
         if self.as_json:
             return
@@ -207,8 +216,8 @@ class Door(_Options):
 
     def _payer(self, study: Study) -> tuple[str | None, str]:
         declared = study.budget
-        declared_one = "" if self.no_ledger else declared.ledger  # what is said outweighs what is declared
-        ledger = payer(self.ledger or declared_one or None, no_ledger=self.no_ledger)
+        declared_one = "" if self.no_ledger else declared.ledger  # the option wins over the declaration
+        ledger = ledger_to_charge(self.ledger or declared_one or None, no_ledger=self.no_ledger)
         account = self.account or declared.account
         if ledger is not None and not account:
             raise OptionError(
@@ -218,13 +227,13 @@ class Door(_Options):
         return ledger, account
 
 
-def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
+def ledger_to_charge(ledger: str | None, *, no_ledger: bool) -> str | None:
     """Check that a ledger is given to charge, or declined; return the ledger to charge.
 
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
     """
-    if no_ledger and ledger == os.environ.get(VARIABLE):  # what is said outweighs what is set
+    if no_ledger and ledger == os.environ.get(VARIABLE):  # the option wins over the environment
         ledger = None
     if (ledger is None) != no_ledger:
         raise OptionError(
@@ -235,7 +244,7 @@ def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
 
 
 def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
-    """Check that what is written takes the place of nothing that is needed, and lies apart from raw gaze.
+    """Check that the release overwrites nothing that is needed, and lies apart from raw gaze.
 
     Raises:
         OutputError: If it is, holds or lies in the corpus, or is or holds the ledger or the folder one works in.
@@ -253,36 +262,36 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
             raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
 
 
-def sets(product: str, panels: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
-    """Give a command what users set of a product's mechanism as options, and hand them over as ``settings``."""
-    return settable("settings", settings(product).values(), panels=panels, more=f": {IN_SHORT}")
+def takes_settings(product: str, panels: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
+    """Give a command the settings of a product's mechanism as options, and pass them as ``settings``."""
+    return with_settings("settings", product_settings(product).values(), panels=panels, more=f": {IN_SHORT}")
 
 
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a release and hand it a `Door` as ``door``."""
+    """Give a command the options of a release and pass them as ``request``, a `ReleaseRequest`."""
     own = inspect.signature(command, eval_str=True)
-    extra = dict(inspect.signature(_Options, eval_str=True).parameters)
+    extra = dict(inspect.signature(_ReleaseOptions, eval_str=True).parameters)
     corpus = [] if "inputs" in own.parameters else [extra["corpus"]]
     del extra["corpus"]
-    shared = extra.keys() & own.parameters.keys()  # what it asks for too: how large the screen is
+    shared = extra.keys() & own.parameters.keys()  # options of both: how large the screen is
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
         inputs = tuple(arguments["inputs"]) if "inputs" in arguments else (arguments.pop("corpus"),)
         said = {name: arguments[name] if name in shared else arguments.pop(name) for name in extra}
-        return command(**arguments, door=Door(inputs[0], **said, inputs=inputs))
+        return command(**arguments, request=ReleaseRequest(inputs[0], **said, inputs=inputs))
 
-    parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
+    parameters = [parameter for name, parameter in own.parameters.items() if name != "request"]
     first = [*corpus, *parameters, *(item for name, item in extra.items() if name not in shared)]
-    return taking(run, first)
+    return with_parameters(run, first)
 
 
-def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
+def _report(lines: Iterable[PrintedLine], out: Path, ledger: str | None) -> None:
     """Show what was released, where it is, and what to do next."""
     from gazeveil.privacy.statement import PAGE
     from gazeveil.release import visual_report
     from gazeveil.release.documents import EVIDENCE, METHODS
-    from gazeveil.release.record import NAME, private_report_of
+    from gazeveil.release.record import NAME, private_report_path
 
     print_line("wrote", f"{out}, with its record in {out / NAME}")
     for line in lines:
@@ -290,6 +299,6 @@ def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
     print_line("read", f"in {out}: {PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers")
     if not visual_report.available():
         print_line("pictures", "none were drawn: install gazeveil[plots] before the next release")
-    print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")
+    print_line("private", f"{private_report_path(out)} is for you: keep it with the raw data, and do not publish it")
     charged = "" if ledger is None else f" --ledger {ledger}"
     print_line("next", f"gazeveil verify {out}{charged}")

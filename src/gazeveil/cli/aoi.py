@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.errors import OptionError
 from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import command_app
@@ -27,9 +27,9 @@ _CAPS = "Public limits on what one participant adds"
     "--out dwell --ledger ledger.sqlite --account study-7`"
 )
 @releases
-@sets("aoi", dict.fromkeys(("--most-fixations", "--within", "--order-length", "--most-orders"), _CAPS))
+@takes_settings("aoi", dict.fromkeys(("--most-fixations", "--within", "--order-length", "--most-orders"), _CAPS))
 def aoi(
-    door: Door,
+    request: ReleaseRequest,
     settings: dict[str, Any],
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimulus; repeatable. By default all with areas.")
@@ -65,7 +65,7 @@ def aoi(
         **settings | {"detector": DETECTORS[settings["detector"]]()},
     )
     asked = mechanism if compare is None else GroupComparison(mechanism, read_groups(compare))
-    door.release(door.study(), asked, stimuli=stimulus or None)
+    request.release(request.study(), asked, stimuli=stimulus or None)
 
 
 def _drawn(stimuli: list[str], areas: list[Path]) -> dict[str, AreasOfInterest]:

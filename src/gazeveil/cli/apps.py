@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._program import settings
-from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
+from gazeveil.cli._program import product_settings
+from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_if_shut
 from gazeveil.gateway.client import ask
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import declared
+from gazeveil.terminal.options import setting_option
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
-_SET = settings("veil")
+_SET = product_settings("veil")
 
 app = command_app()
 
@@ -38,7 +38,7 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
         (one["name"], one["state"], one["why"], one["proven"], _connections(one), one["sent"], one["dropped"])
         for one in told["apps"]
     ]
-    print_shut(told)
+    print_if_shut(told)
     print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
         print(f"{one['name']}: {one['promise']} {one['identification']}")
@@ -52,9 +52,9 @@ def turn(
         str | None,
         typer.Option("--preset", metavar=NamesOf("level"), help="A privacy level of the papers; off for no privacy."),
     ] = None,
-    epsilon: Annotated[str | None, declared(_SET["--epsilon"])] = None,
-    window: Annotated[str | None, declared(_SET["--window"])] = None,
-    radius: Annotated[str | None, declared(_SET["--radius"])] = None,
+    epsilon: Annotated[str | None, setting_option(_SET["--epsilon"])] = None,
+    window: Annotated[str | None, setting_option(_SET["--window"])] = None,
+    radius: Annotated[str | None, setting_option(_SET["--radius"])] = None,
     ca: Authority = None,
     fingerprint: Fingerprint = "",
     as_json: AsJson = False,

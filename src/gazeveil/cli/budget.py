@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_shut
+from gazeveil.cli.policy import Authority, Fingerprint, PolicyFile, print_if_shut
 from gazeveil.gateway.client import ask
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
@@ -17,11 +17,11 @@ def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = 
 
     What was spent before is in the ledger: `gazeveil ledger`.
     """
-    told = ask(policy, "GET", "/v1/budget", ca=ca, fingerprint=fingerprint)
+    answer = ask(policy, "GET", "/v1/budget", ca=ca, fingerprint=fingerprint)
     if as_json:
-        print_json(told)
+        print_json(answer)
         return
-    print_shut(told)
+    print_if_shut(answer)
     rows = [
         (
             one["person"],
@@ -31,7 +31,7 @@ def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = 
             f"{one['radius']:g} {one['unit']}",
             one["spent"],
         )
-        for one in told["budgets"]
+        for one in answer["budgets"]
     ]
     columns = ["participant", "ε in 24 h", "ε left", "comes back next", "radius", "why nothing is paid"]
     print_table("Budgets of any 24 hours", columns, rows)

@@ -37,7 +37,7 @@ def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJ
     from gazeveil.privacy.conversion import gaussian_zcdp
 
     sigma = gaussian_sigma(epsilon, delta, sensitivity)
-    _tell(
+    _print_answer(
         "gaussian",
         {
             "sigma": sigma,
@@ -56,7 +56,7 @@ def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) ->
     from gazeveil.privacy.calibration import laplace_scale
 
     scale = laplace_scale(epsilon, sensitivity)
-    _tell(
+    _print_answer(
         "laplace",
         {
             "scale": scale,
@@ -80,7 +80,7 @@ def radial(
 
     scale = radial_scale(epsilon, sensitivity)
     mean = expected_radius(scale, dimensions)
-    _tell(
+    _print_answer(
         "radial",
         {
             "scale": scale,
@@ -124,7 +124,7 @@ def liu(
         if noise.sound
         else f"The published Gaussian noise breaks the claim: δ is {true / claimed:.2g} times as large (erratum L3)."
     )
-    _tell(
+    _print_answer(
         "liu",
         {
             "sigma_gaussian": noise.sigma_gaussian(),
@@ -147,7 +147,7 @@ def _floats(**numbers: str) -> dict[str, float]:
     return {name: float(exact(number, name)) for name, number in numbers.items()}
 
 
-def _tell(mechanism: str, values: dict[str, Any], sentence: str, *, as_json: bool) -> None:
+def _print_answer(mechanism: str, values: dict[str, Any], sentence: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"mechanism": mechanism, **values})
         return

@@ -37,7 +37,7 @@ EXTRAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MachineFinding:
     """One check."""
 
     what: str
@@ -85,14 +85,14 @@ def doctor(
         raise typer.Exit(EXIT_FINDING)
 
 
-def _tracker(one: FoundTracker) -> Finding:
+def _tracker(one: FoundTracker) -> MachineFinding:
     from gazeveil.gateway.machine_checks import POLICY
 
     steps = [one.needs, f"write the part for {one.source} below into {POLICY}", *one.commands]
-    return Finding(one.what, "found", "; ".join(step for step in steps if step))
+    return MachineFinding(one.what, "found", "; ".join(step for step in steps if step))
 
 
-def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
+def _ways(policy: Policy, as_user: str | None) -> Iterator[MachineFinding]:
     """Try what an app could read without the gateway; whoever runs it may be allowed to, the apps' user is not."""
     from gazeveil.gateway.machine_checks import tried_bypasses
 
@@ -100,57 +100,57 @@ def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
     if as_user is not None:
         states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
     for way in tried_bypasses(policy, as_user):
-        yield Finding(way.what, states[way.is_open], way.told)
+        yield MachineFinding(way.what, states[way.is_open], way.told)
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[MachineFinding]:
     for extra, modules in EXTRAS.items():
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
         advice = f"without {', '.join(missing)}: pip install 'gazeveil[{extra}]'" if missing else ""
-        yield Finding(f"extra {extra}", "missing" if missing else "ok", advice)
+        yield MachineFinding(f"extra {extra}", "missing" if missing else "ok", advice)
 
 
-def _ports() -> Iterator[Finding]:
+def _ports() -> Iterator[MachineFinding]:
     from gazeveil.gateway.protocol import PROTOCOLS
 
     for protocol in PROTOCOLS.values():
         if protocol.transport != "lsl":
             taken = _taken("127.0.0.1", protocol.port)
             advice = "an app cannot be served there; a tracker may listen there already" if taken else ""
-            yield Finding(f"port {protocol.port} ({protocol.title})", "missing" if taken else "ok", advice)
+            yield MachineFinding(f"port {protocol.port} ({protocol.title})", "missing" if taken else "ok", advice)
 
 
-def _policy(path: Path) -> Iterator[Finding]:
+def _policy(path: Path) -> Iterator[MachineFinding]:
     from gazeveil.gateway.policy.settings import read_policy
 
     try:
         policy = read_policy(path)
     except GazeveilError as error:
-        yield Finding(f"policy {path}", "wrong", f"{error.message} {error.hint}".strip())
+        yield MachineFinding(f"policy {path}", "wrong", f"{error.message} {error.hint}".strip())
         return
-    yield Finding(f"policy {path}", "ok")
+    yield MachineFinding(f"policy {path}", "ok")
     for app_setting in policy.apps:
         if app_setting.listen is not None:
-            yield _door(f"app {app_setting.name}", app_setting.listen)
+            yield _listener(f"app {app_setting.name}", app_setting.listen)
     for tracker in policy.trackers:
         for setting in (tracker, *tracker.sources):
             if setting.inlet is not None:
                 yield _inlet(path, setting, setting.inlet)
     if policy.control is not None:
-        yield _door("control API", policy.control)
+        yield _listener("control API", policy.control)
     yield from _ways(policy, None)
     for tracker in policy.trackers:
         if tracker.file is not None and not tracker.file.exists():
-            yield Finding(f"recording {tracker.file}", "wrong", "there is no such file")
+            yield MachineFinding(f"recording {tracker.file}", "wrong", "there is no such file")
     yield from _ledger(policy)
 
 
-def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> Finding:
+def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> MachineFinding:
     """Say what a sender must send; where the gateway runs, also why it gets nothing."""
     from gazeveil.gateway.tracker_fields import Fields
 
     words = "; ".join((tracker.fields or Fields()).in_words())
-    finding = _door(f"tracker {tracker.name}", inlet.listen)
+    finding = _listener(f"tracker {tracker.name}", inlet.listen)
     if finding.state == "ok":
         return replace(finding, advice=f"a sender shows the token in {inlet.token_file}, then: {words}")
     try:
@@ -159,27 +159,27 @@ def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> Finding:
     except (GazeveilError, LookupError, StopIteration):
         return finding
     what = f"tracker {tracker.name} on {inlet.listen}, where the gateway runs"
-    return Finding(what, "missing" if why else "ok", f"{why}. What it expects: {words}" if why else "")
+    return MachineFinding(what, "missing" if why else "ok", f"{why}. What it expects: {words}" if why else "")
 
 
-def _door(what: str, address: Address) -> Finding:
+def _listener(what: str, address: Address) -> MachineFinding:
     if address.port and _taken(address.host, address.port):
-        return Finding(f"{what} on {address}", "wrong", "the port is taken: is the gateway running already?")
-    return Finding(f"{what} on {address}", "ok")
+        return MachineFinding(f"{what} on {address}", "wrong", "the port is taken: is the gateway running already?")
+    return MachineFinding(f"{what} on {address}", "ok")
 
 
-def _ledger(policy: Policy) -> Iterator[Finding]:
+def _ledger(policy: Policy) -> Iterator[MachineFinding]:
     if not policy.ledger or "://" in policy.ledger:
         return
     path = Path(policy.ledger)
     if not path.exists():
         writable = os.access(path.parent, os.W_OK)
         advice = "gazeveil serve --create-ledger makes it" if writable else f"{path.parent} cannot be written"
-        yield Finding(f"ledger {path}", "missing" if writable else "wrong", advice)
+        yield MachineFinding(f"ledger {path}", "missing" if writable else "wrong", advice)
     elif not os.access(path, os.R_OK | os.W_OK):
-        yield Finding(f"ledger {path}", "wrong", "it cannot be read and written by you")
+        yield MachineFinding(f"ledger {path}", "wrong", "it cannot be read and written by you")
     else:
-        yield Finding(f"ledger {path}", "ok")
+        yield MachineFinding(f"ledger {path}", "ok")
 
 
 def _taken(host: str, port: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.errors import OptionError
 from gazeveil.terminal.printing import command_app
 
@@ -18,9 +18,9 @@ app = command_app()
 
 @app.command(epilog="Example: `gazeveil heatmap study/ --stimulus forest.png --epsilon 1 --out forest --no-ledger`")
 @releases
-@sets("heatmap")
+@takes_settings("heatmap")
 def heatmap(
-    door: Door,
+    request: ReleaseRequest,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
     settings: dict[str, Any],
     picture: Annotated[
@@ -52,10 +52,10 @@ def heatmap(
         raise OptionError("--saliency and --prior exclude each other", hint="give the picture, or a map of your own")
     if not settings["picture_prior"] and (saliency is not None or prior is not None):
         raise OptionError("--no-picture-prior excludes --saliency and --prior", hint="--picture is for drawing, too")
-    study = door.study().with_picture(stimulus, picture).with_prior(stimulus, prior)
+    study = request.study().with_picture(stimulus, picture).with_prior(stimulus, prior)
     said = None if saliency is None else Saliency.of(read_picture(saliency, study.stimulus(stimulus).screen))
     mechanism = PrivateHeatmap(
         **settings,
         picture=said,
     )
-    door.release(study, mechanism, stimulus=stimulus)
+    request.release(study, mechanism, stimulus=stimulus)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.terminal.printing import command_app
 
 app = command_app()
@@ -19,9 +19,9 @@ app = command_app()
     epilog="Example: `gazeveil heatmaps study/ --epsilon 3 --out maps --ledger ledger.sqlite --account study-7`"
 )
 @releases
-@sets("heatmaps")
+@takes_settings("heatmaps")
 def heatmaps(
-    door: Door,
+    request: ReleaseRequest,
     settings: dict[str, Any],
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimuli; repeatable. By default all.")
@@ -40,9 +40,9 @@ def heatmaps(
     from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
     from gazeveil.release.study import find_pictures, read_weights
 
-    study = door.study()
+    study = request.study()
     names = stimulus or [each.name for each in study.stimuli]
     for name, picture in ({} if pictures is None else find_pictures(pictures, names)).items():
         study = study.with_picture(name, picture)
     mechanism = PrivateHeatmaps(weights={} if weights is None else read_weights(weights), **settings)
-    door.release(study, mechanism, stimuli=names)
+    request.release(study, mechanism, stimuli=names)

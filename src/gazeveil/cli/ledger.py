@@ -17,7 +17,7 @@ from gazeveil.errors import FileFormatError, LedgerError, OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.protection import Neighbours, Observer, OneRecording
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import filled
+from gazeveil.terminal.options import with_fields_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table
 
 if TYPE_CHECKING:
@@ -26,67 +26,7 @@ if TYPE_CHECKING:
     from gazeveil.privacy.ledger.store import StoredEvent
 
 
-_RECORD = "release.json"
-
-
-def exported_digests(path: Path) -> Iterator[str]:
-    """Go through the digests of an export."""
-    expected = "one exported event a line"
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, text in enumerate(file, start=1):
-                try:
-                    values = json.loads(text)
-                    yield str(values["digest"])
-                except (ValueError, KeyError, TypeError):
-                    raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(path, expected=expected, found=str(error)) from None
-
-
-def release_faults(ledger: Ledger, releases: Iterable[Path]) -> list[str]:
-    """Return what the records of releases name and the ledger does not hold."""
-    from gazeveil.privacy.ledger import check_anchor
-
-    held = {line.digest for line in ledger.lines()}
-    faults = []
-    for record in map(_record, releases):
-        receipt = _receipt(record)
-        if receipt.get("anchor") is not None:
-            try:
-                check_anchor(ledger, receipt["anchor"])
-            except LedgerError as error:
-                faults.append(f"{record}: {error.message}")
-        digest = receipt.get("digest")
-        if digest not in held:
-            faults.append(f"{record}: its charge with the digest {digest} is gone")
-    return faults
-
-
-def _record(release: Path) -> Path:
-    """Return the record of a release: in its folder, or the record itself."""
-    for path in (release / _RECORD, release):
-        if path.name == _RECORD and path.is_file():
-            return path
-    raise FileFormatError(release, expected="a release with its record", found=f"no {_RECORD}")
-
-
-def _receipt(record: Path) -> Mapping[str, Any]:
-    """Return the receipt in a record."""
-    try:
-        found = json.loads(record.read_text(encoding="utf-8")).get("receipt")
-    except (OSError, ValueError, AttributeError) as error:
-        raise FileFormatError(record, expected="the record of a release", found=str(error)) from None
-    if not isinstance(found, Mapping):
-        raise FileFormatError(record, expected="a receipt", found="none: the release was not charged to a ledger")
-    return found
-
-
-# --- ``gazeveil ledger``: budgets, what was spent from them, and whether the record is valid.
-
-
 app = command_app()
-
 DEFAULT = "ledger.sqlite"
 _SQLITE = b"SQLite format 3"
 
@@ -131,7 +71,7 @@ Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbou
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class GuaranteeOptions:
     """A guarantee as options describe it."""
 
     epsilon: Epsilon = None
@@ -184,10 +124,10 @@ def ledger() -> None:
 
 
 @app.command(epilog="Example: `gazeveil ledger init study-7 --epsilon 3 --delta 1e-6`")
-@filled("described", Described)
+@with_fields_of("described", GuaranteeOptions)
 def init(
     dataset: Dataset,
-    described: Described,
+    described: GuaranteeOptions,
     person: Person = "",
     note: Note = "",
     where: Where = DEFAULT,
@@ -200,14 +140,16 @@ def init(
     budget = described.guarantee()
     with Ledger.open(where, create=True) as book:
         account = book.grant(dataset, budget, person=person, note=note, first=True)
-        _tell(account, f"opened the account of {account_label(dataset, person)} in {book.store.where}", as_json=as_json)
+        _print_account(
+            account, f"opened the account of {named(dataset, person)} in {book.store.where}", as_json=as_json
+        )
 
 
 @app.command(epilog="Example: `gazeveil ledger grant study-7 --epsilon 1 --delta 1e-7 --note 'second wave'`")
-@filled("described", Described)
+@with_fields_of("described", GuaranteeOptions)
 def grant(
     dataset: Dataset,
-    described: Described,
+    described: GuaranteeOptions,
     person: Person = "",
     note: Note = "",
     where: Where = DEFAULT,
@@ -220,14 +162,14 @@ def grant(
     budget = described.guarantee()
     with Ledger.open(where) as book:
         account = book.grant(dataset, budget, person=person, note=note)
-    _tell(account, f"granted {budget} to {account_label(dataset, person)}", as_json=as_json)
+    _print_account(account, f"granted {budget} to {named(dataset, person)}", as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil ledger charge study-7 --epsilon 0.5 --id map-12 --note 'heatmap of page 3'`")
-@filled("described", Described)
+@with_fields_of("described", GuaranteeOptions)
 def charge(
     dataset: Dataset,
-    described: Described,
+    described: GuaranteeOptions,
     person: Person = "",
     note: Note = "",
     charge_id: Annotated[str, typer.Option("--id", help="Your name for it; the same id is charged once.")] = "",
@@ -237,14 +179,14 @@ def charge(
     """Pay for a release that another program makes; it may leave only if this succeeds."""
     from gazeveil.privacy.ledger import Ledger
 
-    promise = described.guarantee()
+    guarantee = described.guarantee()
     with Ledger.open(where) as book:
-        receipt = book.charge(dataset, promise, person=person, note=note, charge_id=charge_id)
+        receipt = book.charge(dataset, guarantee, person=person, note=note, charge_id=charge_id)
     if as_json:
         print_json({**receipt.to_dict(), "repeated": receipt.repeated, "account": receipt.account.to_dict()})
         return
     done = "had been charged before" if receipt.repeated else "charged"
-    _tell(receipt.account, f"{done}: {promise}", as_json=False)
+    _print_account(receipt.account, f"{done}: {guarantee}", as_json=False)
 
 
 @app.command(epilog="Example: `gazeveil ledger show study-7 --json`")
@@ -274,7 +216,7 @@ def history(
     dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         if dataset:
-            book.account(dataset, person or "") if person is not None else _some(book, dataset)
+            book.account(dataset, person or "") if person is not None else _check_known(book, dataset)
         events = list(book.history(dataset, person))
     if as_json:
         print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
@@ -362,15 +304,15 @@ def restore(
 
     with Ledger.open(place or where) as book:
         loss = book.restore(note) if confirm else book.lost()
-        told = loss.in_words()
+        lost = loss.in_words()
         if as_json:
-            print_json({"ledger": book.store.where, "lost": told, "restored": bool(loss) and confirm})
+            print_json({"ledger": book.store.where, "lost": lost, "restored": bool(loss) and confirm})
             return
         if not loss:
             print(f"{book.store.where} holds everything that its anchor names: there is nothing to restore")
             return
         print(f"{'lost' if confirm else 'would be lost'} in {book.store.where}:")
-        for line in told:
+        for line in lost:
             print(f"  {line}")
         if confirm:
             print("recorded. These accounts have no guarantee in total any more: lost charges are not counted")
@@ -378,8 +320,54 @@ def restore(
             print("To go on without them: gazeveil ledger restore --confirm --note REASON")
 
 
+def exported_digests(path: Path) -> Iterator[str]:
+    """Yield the digests in an export."""
+    expected = "one exported event a line"
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    values = json.loads(text)
+                    yield str(values["digest"])
+                except (ValueError, KeyError, TypeError):
+                    raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(path, expected=expected, found=str(error)) from None
+
+
+def release_faults(ledger: Ledger, releases: Iterable[Path]) -> list[str]:
+    """Return the charges that the records of releases name and the ledger does not hold."""
+    from gazeveil.privacy.ledger import check_anchor
+    from gazeveil.release.verify import record_of
+
+    held = {line.digest for line in ledger.lines()}
+    faults = []
+    for record in map(record_of, releases):
+        receipt = _receipt(record)
+        if receipt.get("anchor") is not None:
+            try:
+                check_anchor(ledger, receipt["anchor"])
+            except LedgerError as error:
+                faults.append(f"{record}: {error.message}")
+        digest = receipt.get("digest")
+        if digest not in held:
+            faults.append(f"{record}: its charge with the digest {digest} is gone")
+    return faults
+
+
+def _receipt(record: Path) -> Mapping[str, Any]:
+    """Return the receipt in a record."""
+    try:
+        found = json.loads(record.read_text(encoding="utf-8")).get("receipt")
+    except (OSError, ValueError, AttributeError) as error:
+        raise FileFormatError(record, expected="the record of a release", found=str(error)) from None
+    if not isinstance(found, Mapping):
+        raise FileFormatError(record, expected="a receipt", found="none: the release was not charged to a ledger")
+    return found
+
+
 def _dataset_or_ledger(named: str | None, where: str) -> tuple[str | None, str]:
-    """Return the data set and the ledger, where the one that is named may be either."""
+    """Return the data set and the ledger; the name that was given may be either."""
     if named is None:
         return None, where
     path = Path(named)
@@ -391,14 +379,14 @@ def _dataset_or_ledger(named: str | None, where: str) -> tuple[str | None, str]:
     return (None, named) if is_ledger else (named, where)
 
 
-def _some(book: Ledger, dataset: str) -> None:
-    """Make sure that there is any account of a data set."""
+def _check_known(book: Ledger, dataset: str) -> None:
+    """Refuse a data set without any account."""
     if not any(account.dataset == dataset for account in book.accounts()):
         book.account(dataset)
 
 
-def _tell(account: Account, done: str, *, as_json: bool) -> None:
-    from gazeveil.privacy.ledger.account import in_letters, restoration_time
+def _print_account(account: Account, done: str, *, as_json: bool) -> None:
+    from gazeveil.privacy.ledger.account import in_letters, when_back
 
     if as_json:
         print_json(account.to_dict())
@@ -411,7 +399,7 @@ def _tell(account: Account, done: str, *, as_json: bool) -> None:
 
 
 def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table without the columns that say nothing in any row."""
+    """Print a table without the columns that are empty in every row."""
     kept = [place for place in range(len(columns)) if not rows or any(row[place] not in ("", "–") for row in rows)]
     print_table(title, [columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
 
@@ -436,13 +424,13 @@ def _row(account: Account) -> tuple[object, ...]:
     )
 
 
-def _event_row(event: LedgerEvent) -> tuple[object, ...]:
-    from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
+def _event_row(event: Event) -> tuple[object, ...]:
+    from gazeveil.privacy.guarantee import guarantee_from_dict
 
-    promise = str(read_promise(event.guarantee)) if event.guarantee else "–"
+    guarantee = str(guarantee_from_dict(event.guarantee)) if event.guarantee else "–"
     when = event.time[:19].replace("T", " ")
     whose = event.dataset, event.person or "–", event.number
-    return when, *whose, event.kind, promise, event.recipe[:12] or "–", event.id or "–", event.note
+    return when, *whose, event.kind, guarantee, event.recipe[:12] or "–", event.id or "–", event.note
 
 
 def _exported(line: StoredEvent) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from gazeveil.terminal.printing import (
     EXIT_REFUSED,
     EXIT_USAGE,
     print_error,
-    speak_every_letter,
+    use_utf8,
 )
 
 program = typer.Typer(
@@ -57,7 +57,7 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
     signal.signal(signal.SIGTERM, _stop)
-    speak_every_letter()
+    use_utf8()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._releasing import Door, releases, sets
+from gazeveil.cli._releasing import ReleaseRequest, releases, takes_settings
 from gazeveil.errors import OptionError
 from gazeveil.terminal.printing import command_app, progress
 
@@ -26,9 +26,9 @@ app = command_app()
     "--ledger ledger.sqlite --account study-7`"
 )
 @releases
-@sets("movie")
+@takes_settings("movie")
 def movie(
-    door: Door,
+    request: ReleaseRequest,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
     settings: dict[str, Any],
     picture: Annotated[Path | None, typer.Option("--picture", help="A still (PNG): drawn over, and a prior.")] = None,
@@ -47,15 +47,15 @@ def movie(
     from gazeveil.aggregate.movie import HeatmapMovie
 
     mechanism = HeatmapMovie(**settings)
-    study = door.study().with_picture(stimulus, picture)
+    study = request.study().with_picture(stimulus, picture)
     if frames is not None:
         if not settings["picture_prior"]:
             raise OptionError("--no-picture-prior excludes --frames", hint="frames are there for the prior alone")
         if frames.is_dir():
-            mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=door.as_json)
+            mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=request.as_json)
         else:
             study = study.with_file(stimulus, "film", frames)
-    door.release(study, mechanism, stimulus=stimulus, speed=speed)
+    request.release(study, mechanism, stimulus=stimulus, speed=speed)
 
 
 def _following(frames: Path, mechanism: HeatmapMovie, shown: Stimulus, *, as_json: bool) -> HeatmapMovie:

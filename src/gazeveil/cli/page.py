@@ -53,10 +53,10 @@ def page(
 
     The link works once, for ten minutes. With --json it is only printed.
     """
-    told = ask(policy, "POST", "/v1/page/link", ca=ca, fingerprint=fingerprint)
+    answer = ask(policy, "POST", "/v1/page/link", ca=ca, fingerprint=fingerprint)
     if as_json:
-        print_json(told)
+        print_json(answer)
         return
-    print(f"{told['url']}\n(works once, for ten minutes)")
-    if not no_open and not open_page(told["url"]):
+    print(f"{answer['url']}\n(works once, for ten minutes)")
+    if not no_open and not open_page(answer["url"]):
         print("no browser could be opened: open the link yourself")

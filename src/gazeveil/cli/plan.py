@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._program import settings
+from gazeveil.cli._program import product_settings
 from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.protection import IN_SHORT
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, declared, filled, sizes_of
+from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, setting_option, sizes_of, with_fields_of
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_line, show_preview
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-_MAP, _MOVIE, _VEILED = (settings(product) for product in ("heatmap", "movie", "veil"))
+_MAP, _MOVIE, _VEILED = (product_settings(product) for product in ("heatmap", "movie", "veil"))
 _MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Feature series", "Veiled recordings"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlanOptions:
     """What the command line says about the release; None where it says nothing."""
 
     product: Annotated[str, typer.Option("--product", metavar=NamesOf("product"), help="What is to be released.")] = (
         "heatmap"
     )
-    epsilon: Annotated[str | None, declared(_MAP["--epsilon"], more=f", 1 by default: {IN_SHORT}")] = None
-    delta: Annotated[str | None, declared(_MAP["--delta"])] = None
+    epsilon: Annotated[str | None, setting_option(_MAP["--epsilon"], more=f", 1 by default: {IN_SHORT}")] = None
+    delta: Annotated[str | None, setting_option(_MAP["--delta"])] = None
     want: Annotated[
         str | None,
         typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
@@ -51,8 +51,10 @@ class Asked:
         list[str] | None,
         typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
     ] = None
-    bin_seconds: Annotated[float, declared(_MOVIE["--bin-seconds"], panel=_MAPS)] = _MOVIE["--bin-seconds"].default
-    duration: Annotated[float | None, declared(_MOVIE["--duration"], panel=_MAPS)] = None
+    bin_seconds: Annotated[float, setting_option(_MOVIE["--bin-seconds"], panel=_MAPS)] = _MOVIE[
+        "--bin-seconds"
+    ].default
+    duration: Annotated[float | None, setting_option(_MOVIE["--duration"], panel=_MAPS)] = None
     statistic: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,11 +70,11 @@ class Asked:
     task: Annotated[
         str | None, typer.Option("--task", help="Which task, for feature-group.", rich_help_panel=_SERIES)
     ] = None
-    mechanism: Annotated[str | None, declared(_VEILED["--mechanism"], panel=_VEIL)] = None
-    preset: Annotated[str | None, declared(_VEILED["--preset"], panel=_VEIL)] = None
-    window: Annotated[str | None, declared(_VEILED["--window"], panel=_VEIL)] = None
-    radius: Annotated[str | None, declared(_VEILED["--radius"], panel=_VEIL)] = None
-    field: Annotated[str | None, declared(_VEILED["--field"], panel=_VEIL)] = None
+    mechanism: Annotated[str | None, setting_option(_VEILED["--mechanism"], panel=_VEIL)] = None
+    preset: Annotated[str | None, setting_option(_VEILED["--preset"], panel=_VEIL)] = None
+    window: Annotated[str | None, setting_option(_VEILED["--window"], panel=_VEIL)] = None
+    radius: Annotated[str | None, setting_option(_VEILED["--radius"], panel=_VEIL)] = None
+    field: Annotated[str | None, setting_option(_VEILED["--field"], panel=_VEIL)] = None
 
     @property
     def amount(self) -> str:
@@ -88,10 +90,10 @@ class Asked:
 
 
 @app.command(epilog="Example: `gazeveil plan study.toml --stimulus scene-01 --epsilon 1 --want cc=.8 --out plan.png`")
-@filled("asked", Asked)
+@with_fields_of("asked", PlanOptions)
 def plan(
     study_file: Annotated[Path, typer.Argument(metavar="study.toml", help="The declared study.")],
-    asked: Asked,
+    asked: PlanOptions,
     screen: ScreenPx = None,
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
@@ -103,7 +105,7 @@ def plan(
 
     It shows guarantee, cost and expected quality; with --want, how many participants or which ε are enough.
     """
-    from gazeveil.release.sample_size import enough
+    from gazeveil.release.sample_size import sample_size_for
     from gazeveil.release.study import Study
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
@@ -113,12 +115,12 @@ def plan(
     if asked.participants is not None:
         made = made.at(participants=asked.participants)
     found = made.forecast
-    answer = None if asked.want is None else enough(made, _wanted(asked.want, found))
+    answer = None if asked.want is None else sample_size_for(made, _wanted(asked.want, found))
     if out is not None:
         if found is None:
             raise OptionError(f"there is no forecast to draw for {asked.product}")
         with replacing(out) as file:
-            file.write_bytes((answer or enough(made, found.floor)).plot().png)
+            file.write_bytes((answer or sample_size_for(made, found.floor)).plot().png)
     if as_json:
         print_json({**made.to_dict(), **({} if answer is None else answer.to_dict()), "picture": out})
     else:
@@ -159,20 +161,20 @@ def _wanted(text: str, found: Forecast | None) -> float:
         raise OptionError(f"--want must be {measure}=VALUE here, not {text!r}", hint=f"for example {example}") from None
 
 
-def _heatmap(study: Study, asked: Asked) -> Plan:
+def _heatmap(study: Study, asked: PlanOptions) -> Plan:
     from gazeveil.aggregate.heatmap import PrivateHeatmap
 
     name = asked.only_stimulus or study.stimuli[0].name
     return study.plan(PrivateHeatmap(epsilon=asked.amount, delta=asked.delta), stimulus=name)
 
 
-def _heatmaps(study: Study, asked: Asked) -> Plan:
+def _heatmaps(study: Study, asked: PlanOptions) -> Plan:
     from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps
 
     return study.plan(PrivateHeatmaps(epsilon=asked.amount, delta=asked.delta), stimuli=asked.stimulus or None)
 
 
-def _movie(study: Study, asked: Asked) -> Plan:
+def _movie(study: Study, asked: PlanOptions) -> Plan:
     from gazeveil.aggregate.movie import HeatmapMovie
 
     name = asked.only_stimulus or study.stimuli[0].name
@@ -180,7 +182,7 @@ def _movie(study: Study, asked: Asked) -> Plan:
     return study.plan(how, stimulus=name)
 
 
-def _aoi(study: Study, asked: Asked) -> Plan:
+def _aoi(study: Study, asked: PlanOptions) -> Plan:
     from gazeveil.aggregate.aoi.mechanism import AoiStatistics
     from gazeveil.aggregate.aoi.statistics import STATISTICS
 
@@ -189,7 +191,7 @@ def _aoi(study: Study, asked: Asked) -> Plan:
     return study.plan(how, stimuli=asked.stimulus or None)
 
 
-def _group_series(study: Study, asked: Asked) -> Plan:
+def _group_series(study: Study, asked: PlanOptions) -> Plan:
     from gazeveil.features.design import Design
     from gazeveil.features.group_series import GroupSeries
 
@@ -200,7 +202,7 @@ def _group_series(study: Study, asked: Asked) -> Plan:
     return study.plan(how, task=asked.task)
 
 
-def _veil(study: Study, asked: Asked) -> Plan:
+def _veil(study: Study, asked: PlanOptions) -> Plan:
     from gazeveil.cli.veil import field_of, veil_parameters
     from gazeveil.samples.veiled_recordings import VeiledRecordings
 
@@ -213,7 +215,7 @@ def _veil(study: Study, asked: Asked) -> Plan:
     return study.plan(how)
 
 
-PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
+PLANNERS: dict[str, Callable[[Study, PlanOptions], Plan]] = {
     "heatmap": _heatmap,
     "heatmaps": _heatmaps,
     "movie": _movie,

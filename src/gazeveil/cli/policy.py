@@ -110,11 +110,11 @@ def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = ""
     from gazeveil.gateway.policy.settings import read_policy
 
     read_policy(path)
-    told = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
+    answer = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
     if as_json:
-        print_json(told)
+        print_json(answer)
     else:
-        print(f"the gateway runs {len(told['apps'])} apps on {len(told['trackers'])} trackers now")
+        print(f"the gateway runs {len(answer['apps'])} apps on {len(answer['trackers'])} trackers now")
 
 
 def in_words(policy: Policy) -> list[str]:
@@ -188,9 +188,9 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
     }
 
 
-def print_shut(told: dict[str, Any]) -> None:
-    """Say before anything else that the gateway is shut, if it is."""
+def print_if_shut(answer: dict[str, Any]) -> None:
+    """Print that the gateway is shut, if it is; before anything else."""
     from gazeveil.gateway.hub.status import LATCH_HINT
 
-    if told.get("latched"):
-        print(f"SHUT: {told['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")
+    if answer.get("latched"):
+        print(f"SHUT: {answer['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")

@@ -74,14 +74,14 @@ def scene(
     )
     if len(film.scenes) > len(shown):
         print(f"and {len(film.scenes) - len(shown):,} more; --json has all")
-    print_line("window", _words(film.window_s, "s", "a still picture has none"))
-    print_line("r_small", _words(film.radii.small, unit, "no regions were found"))
-    print_line("r_large", _words(film.radii.large, unit, "no scene has two regions"))
+    print_line("window", _amount(film.window_s, "s", "a still picture has none"))
+    print_line("r_small", _amount(film.radii.small, unit, "no regions were found"))
+    print_line("r_large", _amount(film.radii.large, unit, "no scene has two regions"))
     if plot is not None:
         print_line("plot", str(plot))
 
 
-def _words(value: float | None, unit: str, without: str) -> str:
+def _amount(value: float | None, unit: str, without: str) -> str:
     return f"not known: {without}" if value is None else f"{value:.3g} {unit}"
 
 

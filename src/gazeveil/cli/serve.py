@@ -26,87 +26,10 @@ if TYPE_CHECKING:
     from gazeveil.gateway.policy.settings import Policy
     from gazeveil.gateway.serve import Gateway
 
-WORDS = """\
-This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
-Everything is in a temporary folder, which is removed at the end."""
-
-
-def preview() -> RecoveryProgram | None:
-    """Return what the control page shows as undone: the gateway knows no attack. None if there is no lab here."""
-    from gazeveil.gateway.control.recovery import RecoveryProgram
-
-    try:
-        live = importlib.import_module("gazeveil.lab.attacks.live_filter")
-    except ModuleNotFoundError as missing:
-        if str(missing.name).startswith("gazeveil.lab"):
-            return None
-        raise
-    return RecoveryProgram(live.__name__, live.filter_for)
-
-
-def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
-    """Run the demo until Ctrl-C or SIGTERM."""
-    import asyncio
-
-    if not quiet:
-        print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
-    from gazeveil.gateway.serve import demo_folder
-
-    with demo_folder() as policy:
-        asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
-
-
-async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
-    import asyncio
-
-    from gazeveil.gateway.serve import play_demo
-    from gazeveil.process import STOP, called_on
-
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-
-    def opened(gateway: Gateway) -> None:
-        if not quiet:
-            for toy in gateway.status()["toys"]:
-                print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
-        _show(gateway.link(), to_open=to_open, quiet=quiet)
-        if not quiet and sys.stdin is not None and sys.stdin.isatty():
-            try:
-                loop.add_reader(sys.stdin, lambda: _again(gateway))
-                print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
-            except NotImplementedError:  # Windows waits for no keys beside sockets
-                print("Ctrl-C ends the demo.", flush=True)
-
-    try:
-        with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
-            await play_demo(policy, log, stop, opened, preview())
-    finally:
-        if not quiet:
-            print("the demo is over; nothing of it was kept", flush=True)
-
-
-def _again(gateway: Gateway) -> None:
-    import asyncio
-
-    if sys.stdin.readline():
-        _show(gateway.link(), to_open=False, quiet=False)
-    else:  # the terminal is gone, and would say so for ever
-        asyncio.get_running_loop().remove_reader(sys.stdin)
-
-
-def _show(link: str, *, to_open: bool, quiet: bool) -> None:
-    if not quiet:
-        print(f"open {link}\n  (works once, for ten minutes)", flush=True)
-    if to_open:  # a browser that starts slowly must not hold up gaze
-        threading.Thread(target=open_page, args=(link,), daemon=True).start()
-
-
-# --- ``gazeveil serve``: the gateway between trackers and apps.
-
 
 app = command_app()
-
 USUAL, FIRST = 0, -10
-"""The niceness of a program that nobody ranked, and of a gateway: gaze is late while busy programs go first."""
+"""The usual niceness of a program, and that of a gateway: gaze would be late while busy programs go first."""
 
 
 @app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
@@ -147,10 +70,10 @@ def serve(
     if (policy is None) != demo:
         raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
     with contextlib.ExitStack() as stack:
-        log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
+        log = log_to(None if log_file is None else stack.enter_context(_open_log(log_file)))
         if demo and log_file is None:
             log = _no_log
-        stack.enter_context(_ranked(nice, log))
+        stack.enter_context(niceness(nice, log))
         if policy is None:
             run_demo(log, to_open=not no_open, quiet=as_json)
         else:
@@ -159,13 +82,9 @@ def serve(
         print_json({"stopped": True, "policy": policy, "demo": demo})
 
 
-def _no_log(event: str, **fields: object) -> None:
-    """Say nothing: a demo's terminal is for its link."""
-
-
 @contextlib.contextmanager
-def _ranked(nice: int | None, log: Log) -> Iterator[None]:
-    """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
+def niceness(nice: int | None, log: Log) -> Iterator[None]:
+    """Run with a higher priority, if the system allows it; a niceness that `nice` or a service manager set stays."""
     if not hasattr(os, "setpriority"):  # Windows
         if nice is not None:
             raise OptionError(
@@ -215,8 +134,89 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
         )
 
 
-def _opened(path: Path) -> IO[str]:
+def _open_log(path: Path) -> IO[str]:
     try:
         return path.open("a", encoding="utf-8", newline="\n")
     except OSError as error:
         raise OutputError(f"cannot write the log {path}: {error.strerror}") from error
+
+
+def _no_log(event: str, **fields: object) -> None:
+    """Log nothing: a demo's terminal shows its link."""
+
+
+def preview() -> RecoveryProgram | None:
+    """Return the program that shows on the control page how much noise an attack removes; None without the lab."""
+    from gazeveil.gateway.control.recovery import RecoveryProgram
+
+    try:
+        live = importlib.import_module("gazeveil.lab.attacks.live_filter")
+    except ModuleNotFoundError as missing:
+        if str(missing.name).startswith("gazeveil.lab"):
+            return None
+        raise
+    return RecoveryProgram(live.__name__, live.filter_for)
+
+
+# --- The demo.
+
+
+DEMO_NOTICE = """\
+This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
+Everything is in a temporary folder, which is removed at the end."""
+
+
+def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
+    """Run the demo until Ctrl-C or SIGTERM."""
+    import asyncio
+
+    if not quiet:
+        print(f"{DEMO_NOTICE}\nStarting; the very first start may take a minute.", flush=True)
+    from gazeveil.gateway.serve import demo_folder
+
+    with demo_folder() as policy:
+        asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
+
+
+async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
+    import asyncio
+
+    from gazeveil.gateway.serve import play_demo
+    from gazeveil.process import STOP, called_on
+
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def opened(gateway: Gateway) -> None:
+        if not quiet:
+            for toy in gateway.status()["toys"]:
+                print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
+        _show(gateway.link(), to_open=to_open, quiet=quiet)
+        if not quiet and sys.stdin is not None and sys.stdin.isatty():
+            try:
+                loop.add_reader(sys.stdin, lambda: _show_another_link(gateway))
+                print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
+            except NotImplementedError:  # Windows waits for no keys beside sockets
+                print("Ctrl-C ends the demo.", flush=True)
+
+    try:
+        with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
+            await play_demo(policy, log, stop, opened, preview())
+    finally:
+        if not quiet:
+            print("the demo is over; nothing of it was kept", flush=True)
+
+
+def _show_another_link(gateway: Gateway) -> None:
+    import asyncio
+
+    if sys.stdin.readline():
+        _show(gateway.link(), to_open=False, quiet=False)
+    else:  # the terminal is gone, and would say so for ever
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+
+
+def _show(link: str, *, to_open: bool, quiet: bool) -> None:
+    if not quiet:
+        print(f"open {link}\n  (works once, for ten minutes)", flush=True)
+    if to_open:  # a browser that starts slowly must not hold up gaze
+        threading.Thread(target=open_page, args=(link,), daemon=True).start()

@@ -70,7 +70,7 @@ def init(
             raise InputError(f"{folder} is no folder", hint="--pictures and --areas take folders with files")
     check_free(out, overwrite=overwrite)
     named = None if groups is None else read_groups(groups)
-    beside = KnownFacts(
+    known = KnownFacts(
         pictures=pictures,
         areas=areas,
         groups=None if named is None else {who: group for group, those in named.items() for who in those},
@@ -80,7 +80,7 @@ def init(
     whole, damaged = Corpus.open_readable(corpus)
     with progress("looking at recordings", quiet=as_json) as tell:
         who = "number" if number else "secret" if secret_number else "roster"
-        proposed, remarks = propose(whole, name=name, who=who, beside=beside, tell=tell)
+        proposed, remarks = propose(whole, name=name, who=who, known=known, tell=tell)
     if damaged:
         remarks[""] += f"\n{len(damaged)} files could not be opened and are left out of the proposal."
     write_study(proposed, out, remarks=remarks, overwrite=overwrite)
@@ -92,7 +92,7 @@ def init(
         print_json({"out": out, **found, "study": proposed.to_dict(), "remarks": remarks})
         return
     print(f"wrote     {out}: a proposal, read off the data")
-    print(f"study     {_in_short(proposed)}; {found['pictures']} pictures and {found['areas']} files with areas found")
+    print(f"study     {_summary(proposed)}; {found['pictures']} pictures and {found['areas']} files with areas found")
     for line in "\n".join(remarks.values()).splitlines():
         if "Fill in: " in line:
             print(f"fill in   {line}")
@@ -165,7 +165,7 @@ def withdraw(
         values = {"out": study_file, "withdrawn": people.withdrawn, "participants": people.number}
         print_json({**values, "comments_kept": done.comments_kept})
         return
-    print(f"wrote     {study_file}: further releases leave {participant} out; {_in_short(done.study)}")
+    print(f"wrote     {study_file}: further releases leave {participant} out; {_summary(done.study)}")
     if people.roster is None:
         print("check     the file has no roster, so the name could not be checked")
     if not done.comments_kept:
@@ -187,7 +187,7 @@ def show(study_file: StudyFile, as_json: AsJson = False) -> None:
     rate = "not declared" if recordings.rate_hz is None else f"{recordings.rate_hz:g} Hz"
     held = [f"{key}: {getattr(custody, key) or 'blank'}" for key in ("holder", "place", "access", "until")]
     rows: list[list[Any]] = [
-        ["participants", _in_short(declared)],
+        ["participants", _summary(declared)],
         ["neighbours", declared.neighbours],
         ["sessions", ", ".join(recordings.sessions) or "all"],
         ["recordings", f"{recordings.per_stimulus} of each stimulus at most; {rate}"],
@@ -203,7 +203,7 @@ def show(study_file: StudyFile, as_json: AsJson = False) -> None:
     print_table("stimuli", ["name", "seconds", "screen", "picture"], stimuli)
 
 
-def _in_short(declared: Any) -> str:
+def _summary(declared: Any) -> str:
     people = declared.participants
     who = "a secret number of" if people.secret else f"{people.number:,}"
     gone = f", {len(people.withdrawn)} withdrew" if people.withdrawn else ""

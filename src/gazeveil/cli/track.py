@@ -16,7 +16,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway.lsl_streams import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.telemetry import log_to
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import DistanceMm, SizeMm, pair
+from gazeveil.terminal.options import DistanceMm, SizeMm, width_and_height
 from gazeveil.terminal.printing import AsJson, command_app, print_json
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def track(
     if simulate + (replay is not None) + (source is not None) != 1:
         raise OptionError("say where gaze comes from: --from TRACKER, --simulate, or --replay FILE")
     if source is not None:
-        _carry(source, to, tracker, device, seconds, as_json=as_json)
+        _forward(source, to, tracker, device, seconds, as_json=as_json)
         return
     if protocol is None:
         raise OptionError("give the tracker's protocol", hint="for example --protocol opengaze")
@@ -77,16 +77,16 @@ def track(
         raise OptionError(f"--session must be {SESSION_NAMES}, not {session!r}")
     policy = replace(policy, lsl_session=session)
     where = policy.apps[0].listen
-    told = f"{PROTOCOLS[protocol].title}{f' on {where}' if where else ''}"
+    served = f"{PROTOCOLS[protocol].title}{f' on {where}' if where else ''}"
     if not as_json:
         source = "simulated eyes" if replay is None else f"{replay}, UNVEILED"
-        print(f"tracking: {source}; {told}; stop with Ctrl-C", flush=True)
+        print(f"tracking: {source}; {served}; stop with Ctrl-C", flush=True)
     sent = asyncio.run(_run(policy, seconds))
     if as_json:
         print_json({"protocol": protocol, "listen": None if where is None else str(where), "sent": sent})
 
 
-def _carry(source: str, to: Path | None, tracker: str, device: str, seconds: float | None, *, as_json: bool) -> None:
+def _forward(source: str, to: Path | None, tracker: str, device: str, seconds: float | None, *, as_json: bool) -> None:
     """Send a real tracker's gaze to a gateway. It is never served as it is: there is no veil here."""
     from gazeveil.gateway.bridge import BRIDGES
     from gazeveil.gateway.forwarding import Forwarder, sender_in
@@ -163,7 +163,9 @@ def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometr
     across, times, down = text.partition("x")
     if not (times and across.isdigit() and down.isdigit() and 0 < int(across) < 10**5 and 0 < int(down) < 10**5):
         raise OptionError(f"--screen must be WIDTHxHEIGHT or headset, not {text!r}", hint="for example 1920x1080")
-    return with_usual_screen(screen(int(across), int(down), *pair(size_mm, "--size-mm", "530x300"), distance_mm))
+    return with_usual_screen(
+        screen(int(across), int(down), *width_and_height(size_mm, "--size-mm", "530x300"), distance_mm)
+    )
 
 
 def _address(text: str | None, port: int) -> Address:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gazeveil.cli._program import settings
-from gazeveil.cli._releasing import Door, check_apart, releases
+from gazeveil.cli._program import product_settings
+from gazeveil.cli._releasing import ReleaseRequest, check_apart, releases
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.terminal import NamesOf
-from gazeveil.terminal.options import GazeSource, Inputs, declared, pair, reads_gaze
+from gazeveil.terminal.options import GazeSource, Inputs, reads_gaze, setting_option, width_and_height
 from gazeveil.terminal.printing import check_free, command_app
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-SET = settings("veil")
+_SET = product_settings("veil")
 
 PREVIEW = 3000
 """How many samples of the first recording a picture shows."""
@@ -36,21 +36,21 @@ PREVIEW = 3000
 @releases
 @reads_gaze
 def veil(
-    door: Door,
+    request: ReleaseRequest,
     inputs: Inputs,
     source: GazeSource,
-    mechanism: Annotated[str | None, declared(SET["--mechanism"])] = None,
-    preset: Annotated[str | None, declared(SET["--preset"])] = None,
+    mechanism: Annotated[str | None, setting_option(_SET["--mechanism"])] = None,
+    preset: Annotated[str | None, setting_option(_SET["--preset"])] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
-    epsilon: Annotated[str | None, declared(SET["--epsilon"])] = None,
-    window: Annotated[str | None, declared(SET["--window"])] = None,
-    radius: Annotated[str | None, declared(SET["--radius"])] = None,
+    epsilon: Annotated[str | None, setting_option(_SET["--epsilon"])] = None,
+    window: Annotated[str | None, setting_option(_SET["--window"])] = None,
+    radius: Annotated[str | None, setting_option(_SET["--radius"])] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter; repeatable.", metavar="KEY=VALUE")
     ] = None,
-    field: Annotated[str | None, declared(SET["--field"])] = None,
-    edge: Annotated[str | None, declared(SET["--edge"])] = None,
-    eyes: Annotated[str, declared(SET["--eyes"])] = SET["--eyes"].default,
+    field: Annotated[str | None, setting_option(_SET["--field"])] = None,
+    edge: Annotated[str | None, setting_option(_SET["--edge"])] = None,
+    eyes: Annotated[str, setting_option(_SET["--eyes"])] = _SET["--eyes"].default,
     to: Annotated[
         str,
         typer.Option(
@@ -65,7 +65,7 @@ def veil(
 
     Every sample gets a noisy (veiled) point, every other channel is dropped.
     """
-    from gazeveil.release.data import GazeFiles, InMemory
+    from gazeveil.release.data import CorpusInMemory, GazeFiles
     from gazeveil.samples.recipes import read_recipe
     from gazeveil.samples.veiled_recordings import VeiledRecordings
 
@@ -81,20 +81,20 @@ def veil(
         eyes=cast("Eyes", eyes),
     )
     if plot is not None:
-        _check_plot(plot, door)
-    if door.study_file is not None:
-        study = door.study()
-        door = door.reading(GazeFiles(tuple(inputs), source.on(study.stimuli).one_of(inputs)))
+        _check_plot(plot, request)
+    if request.study_file is not None:
+        study = request.study()
+        request = request.with_source(GazeFiles(tuple(inputs), source.on(study.stimuli).one_of(inputs)))
     else:  # the facts are read from the data, so the data are read now
         files = GazeFiles(tuple(inputs), source.one_of(inputs), strict=True)
         files.check()
         remarks: list[str] = []
-        door = door.reading(InMemory(files.open(remarks), tuple(remarks)))
-        study = door.study()
-    release = door.release(study, how, to=to)
+        request = request.with_source(CorpusInMemory(files.open(remarks), tuple(remarks)))
+        study = request.study()
+    release = request.release(study, how, to=to)
     if plot is not None and release is not None:
         _draw(release, how, plot)
-        if not door.as_json:
+        if not request.as_json:
             print(f"plot      {plot} shows raw gaze: not for release")
 
 
@@ -111,7 +111,7 @@ def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, 
 
 def field_of(text: str | None) -> tuple[float, float] | None:
     """Return the field that directions lie in, if one is given."""
-    across, down = pair(text, "--field", "100x80")
+    across, down = width_and_height(text, "--field", "100x80")
     return None if across is None or down is None else (across, down)
 
 
@@ -125,22 +125,22 @@ def _settings(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _check_plot(plot: Path, door: Door) -> None:
+def _check_plot(plot: Path, request: ReleaseRequest) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
     from gazeveil.display import canvas
-    from gazeveil.release.record import private_report_of
+    from gazeveil.release.record import private_report_path
 
     canvas()  # says what is missing
     place = plot.resolve()
-    for path in door.inputs:
-        check_apart(plot, path, door.ledger)
-    if door.out is not None:
-        release = door.out.resolve()
-        if place in (release, private_report_of(release)) or release in place.parents:
+    for path in request.inputs:
+        check_apart(plot, path, request.ledger)
+    if request.out is not None:
+        release = request.out.resolve()
+        if place in (release, private_report_path(release)) or release in place.parents:
             raise OutputError(
                 f"{plot} would be part of the release, and it shows raw gaze", hint="draw it to another place"
             )
-    check_free(plot, overwrite=door.overwrite)
+    check_free(plot, overwrite=request.overwrite)
 
 
 def _draw(release: Release, how: VeiledRecordings, plot: Path) -> None:

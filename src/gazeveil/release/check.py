@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What in the data does not fit the declaration: a private report for the holder of the data, never for release.
 
-`check` looks at labels, files and samples, `private_report` at labels alone, after a release. Both say for every
-finding what the declared rule does with it. Neither stops at what it cannot read.
+`check` compares labels, files and samples with the declaration; `private_report` compares labels alone, after a
+release. Every finding states what the declared rule does with it. What cannot be read is a finding too.
 """
 
 from __future__ import annotations
@@ -36,169 +36,7 @@ from gazeveil.release.data import BoundCorpus, BoundTable, are_as_declared, colu
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_toml import checked_file
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleCounts:
-    """Counts over the samples of a recording, or of a piece of one.
-
-    Attributes:
-        rows: How many samples there are.
-        tracked: How many have gaze.
-        first: The earliest time.
-        last: The latest time.
-        ends_at: The time of the last sample, as it stands there.
-        begins_at: The time of the first sample, as it stands there.
-        step: The usual step of time; NaN if there is none.
-        backwards: How often time goes back.
-        repeated: How often time stands still.
-        no_time: How often time is no number.
-        parked: How many samples lie on the point that most lie on.
-        parked_at: That point.
-        outside: How many lie outside the field of view.
-        left_lost: How often the left eye alone is lost.
-        right_lost: How often the right eye alone is lost.
-        odd_durations: How many fixations of a list last no time, a negative one, or longer than any fixation.
-    """
-
-    rows: int
-    tracked: int
-    first: float
-    last: float
-    begins_at: float
-    ends_at: float
-    step: float
-    backwards: int
-    repeated: int
-    no_time: int
-    parked: int
-    parked_at: tuple[float, float]
-    outside: int
-    left_lost: int
-    right_lost: int
-    odd_durations: int = 0
-
-    @property
-    def seconds(self) -> float:
-        """How long the recording is, its last sample included."""
-        if not self.last >= self.first:
-            return 0.0
-        return self.last - self.first + (0.0 if np.isnan(self.step) else self.step)
-
-    @property
-    def rate(self) -> float | None:
-        """Samples a second; None if time does not say."""
-        return None if np.isnan(self.step) else 1 / self.step
-
-    @property
-    def clock_faults(self) -> int:
-        """How often something is wrong with time."""
-        return self.backwards + self.repeated + self.no_time
-
-    def then(self, more: SampleCounts) -> SampleCounts:
-        """Return the counts of this piece and the one that follows it."""
-        larger = max(self, more, key=lambda piece: piece.parked)
-        same = self.parked_at == more.parked_at
-        return SampleCounts(
-            rows=self.rows + more.rows,
-            tracked=self.tracked + more.tracked,
-            first=float(np.fmin(self.first, more.first)),
-            last=float(np.fmax(self.last, more.last)),
-            begins_at=self.begins_at,
-            ends_at=more.ends_at,
-            step=more.step if np.isnan(self.step) else self.step,
-            backwards=self.backwards + more.backwards + (more.begins_at < self.ends_at),
-            repeated=self.repeated + more.repeated + (more.begins_at == self.ends_at),
-            no_time=self.no_time + more.no_time,
-            parked=self.parked + more.parked if same else larger.parked,
-            parked_at=larger.parked_at,
-            outside=self.outside + more.outside,
-            left_lost=self.left_lost + more.left_lost,
-            right_lost=self.right_lost + more.right_lost,
-            odd_durations=self.odd_durations + more.odd_durations,
-        )
-
-
-def part_keys(part: Part) -> list[Key]:
-    """Return the recordings that have samples in a part; stretches of one count once, so few are compared."""
-    stretches = part.samples.select(pl.struct(schema.KEYS).rle().struct.field("value"))
-    table = guarded(part.path or Path("in memory"), stretches.collect).unnest("value")
-    return [_key(row) for row in dict.fromkeys(table.iter_rows())]
-
-
-def sample_counts_in(part: Part, screen: Geometry, wanted: Collection[Key]) -> list[tuple[Key, SampleCounts]]:
-    """Return the counts of the wanted recordings that have samples in a part."""
-    table = guarded(part.path or Path("in memory"), part.samples.collect)
-    extent = visible(screen)
-    groups = table.partition_by(schema.KEYS, maintain_order=True, include_key=False, as_dict=True)
-    return [(key, _sample_counts(rows, extent)) for row, rows in groups.items() if (key := _key(row)) in wanted]
-
-
-def _sample_counts(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) -> SampleCounts:
-    t, x, y = (_numbers(rows, name) for name in ("t", "x", "y"))
-    stated = rows["valid"].fill_null(False).to_numpy()
-    tracked = stated & np.isfinite(x) & np.isfinite(y)
-    times = t[np.isfinite(t)]
-    steps = np.diff(t)
-    forward = steps[steps > 0]
-    ends, odd_durations = times, 0
-    if schema.DURATION in rows.columns:  # fixations have no rate, and the last one ends when it has lasted
-        lasted = _numbers(rows, schema.DURATION)
-        ends = (t + np.where(np.isfinite(lasted), lasted, 0.0))[np.isfinite(t)]
-        odd_durations = int((~(lasted > 0) | (lasted > LONGEST_S)).sum())
-        forward = forward[:0]
-    at, parked = most_common_point(x[tracked], y[tracked])
-    left, right = _eye(rows, "left"), _eye(rows, "right")
-    lost = (0, 0) if left is None or right is None else (int((~left & right).sum()), int((left & ~right).sum()))
-    outside = (
-        0
-        if extent is None
-        else int(outside_of(x[tracked], y[tracked], extent).sum()) + int((stated & _infinite(x, y)).sum())
-    )
-    return SampleCounts(
-        rows=len(t),
-        tracked=int(tracked.sum()),
-        first=float(times.min()) if times.size else np.nan,
-        last=float(ends.max()) if ends.size else np.nan,
-        begins_at=float(t[0]) if len(t) else np.nan,
-        ends_at=float(t[-1]) if len(t) else np.nan,
-        step=float(np.median(forward)) if forward.size else np.nan,
-        backwards=int((steps < 0).sum()),
-        repeated=int((steps == 0).sum()),
-        no_time=int((~np.isfinite(t)).sum()),
-        parked=parked,
-        parked_at=at,
-        outside=outside,
-        left_lost=lost[0],
-        right_lost=lost[1],
-        odd_durations=odd_durations,
-    )
-
-
-def _infinite(x: FloatArray, y: FloatArray) -> BoolArray:
-    return np.isinf(x) | np.isinf(y)
-
-
-def _eye(rows: pl.DataFrame, side: str) -> BoolArray | None:
-    if f"{side}_x" not in rows.columns:
-        return None
-    seen = np.isfinite(_numbers(rows, f"{side}_x")) & np.isfinite(_numbers(rows, f"{side}_y"))
-    stated = f"{side}_valid"
-    return seen & rows[stated].fill_null(False).to_numpy() if stated in rows.columns else seen
-
-
-def _numbers(rows: pl.DataFrame, name: str) -> FloatArray:
-    return rows[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-
-
-def _key(row: tuple[object, ...]) -> Key:
-    return Key(*("" if label is None else str(label) for label in row))
-
-
-# --- What in the data does not fit the declaration: a private report for the holder of the data, never for release.
-
-
 NOT_TO_PUBLISH = "This report is about single participants. Keep it with the raw data and do not publish it."
-
 KINDS: dict[str, tuple[str, str]] = {
     "unreadable": ("cannot be read", "Counts as absent in every release: mend it, or copy it again."),
     "participant-missing": ("participant without recordings", "Counts as absent; the number of participants stays."),
@@ -236,7 +74,6 @@ KINDS: dict[str, tuple[str, str]] = {
     "loss": ("much tracking loss", "Lost samples are not counted."),
 }
 """Every kind of finding, the most important first: what it is, and what the declared rule does with it."""
-
 SHORT, LONG = 0.9, 1.1
 RATE = 0.05
 PARKED_AT_SENTINEL, PARKED = 0.01, 0.2
@@ -341,7 +178,7 @@ def check(study: Study, corpus: Corpus | Path | str, tell: Tell = silent) -> Fin
 
 
 def private_report(study: Study, data: BoundCorpus | BoundTable | None) -> dict[str, Any]:
-    """Return what the holder of the data should know about a release, from labels alone; the data cannot stop it."""
+    """Return what the holder of the data should know about a release, from labels alone; no data make it fail."""
     if data is None:
         return {"notice": NOT_TO_PUBLISH, "study": study.name, "findings": [], "remarks": []}
     if isinstance(data, BoundTable):
@@ -351,8 +188,11 @@ def private_report(study: Study, data: BoundCorpus | BoundTable | None) -> dict[
     return {**_Labels(study, data.original).findings(()).to_dict(), "remarks": list(data.remarks)}
 
 
+# --- Findings about labels and declared files.
+
+
 class _Labels:
-    """What the labels of a corpus say: who, what, when, on which screen."""
+    """The findings about the labels of a corpus: participants, stimuli, sessions, screens."""
 
     def __init__(self, study: Study, corpus: Corpus) -> None:
         self.study = study
@@ -372,11 +212,11 @@ class _Labels:
         if nobody:
             self.add("no-participant", f"{nobody:,} recordings have rows that name no participant.")
         self.counted = [key for key in self.part_of if self._counts(key)]
-        self._people()
-        self._names()
-        self._screens()
-        self._rows()
-        self._numbers()
+        self._check_participants()
+        self._check_names()
+        self._check_screens()
+        self._check_rows()
+        self._check_numbers()
 
     def attempt(self, number: int, part: Part, read: Any) -> Any:
         """Read something of a part; None where that fails, which is a finding, once a part."""
@@ -390,7 +230,7 @@ class _Labels:
             return None
 
     def add(self, kind: str, sentence: str, participant: str = "", recording: Key | None = None) -> None:
-        """Note a finding."""
+        """Add a finding."""
         self.items.append(Finding(kind, sentence, participant, recording))
 
     def findings(self, more: Iterable[Finding]) -> Findings:
@@ -410,24 +250,26 @@ class _Labels:
     def _has_rows_as_declared(self, key: Key) -> bool:
         return are_as_declared(columns_of(self.part_of[key]), self.study)
 
-    def _people(self) -> None:
+    def _check_participants(self) -> None:
         number: dict[str, int] = defaultdict(int)
         for key in self.part_of:
             number[spelt(key.observer)] += bool(key.observer)
         for who, recordings in number.items():
             if who in self.withdrawn:
-                self.add("participant-withdrawn", f"{who} withdrew and still has {_count(recordings)}.", who)
+                self.add("participant-withdrawn", f"{who} withdrew and still has {_recording_count(recordings)}.", who)
             elif who and self.roster is not None and who not in self.roster:
-                self.add("participant-unknown", f"{who} is not in the roster and has {_count(recordings)}.", who)
+                self.add(
+                    "participant-unknown", f"{who} is not in the roster and has {_recording_count(recordings)}.", who
+                )
         usable = {spelt(key.observer) for key in self.counted}
         for who in sorted((self.roster or frozenset()) - usable):
-            why = f"{_count(number[who])}, none of which counts" if number.get(who) else "no recording"
+            why = f"{_recording_count(number[who])}, none of which counts" if number.get(who) else "no recording"
             self.add("participant-missing", f"{who} has {why}.", who)
         declared = self.study.participants.number
         if self.roster is None and declared is not None and declared != len(usable):
             self.add("number-differs", f"{len(usable)} participants were found, {declared} are declared.")
 
-    def _names(self) -> None:
+    def _check_names(self) -> None:
         for place, what in enumerate(("participant", "stimulus", "session")):
             forms: dict[str, set[str]] = defaultdict(set)
             for key in self.part_of:
@@ -442,29 +284,29 @@ class _Labels:
         for name in sessions - self.sessions if self.sessions else ():
             self.add("undeclared-session", f"The session {name!r} is not declared.")
 
-    def _screens(self) -> None:
+    def _check_screens(self) -> None:
         for key, part in self.part_of.items():
             found, declared = part.label.geometry, self.screens.get(spelt(key.stimulus))
-            if declared is None or found == declared or _says_less(found, declared):
+            if declared is None or found == declared or _agrees_where_known(found, declared):
                 continue
             kind = "other-size" if lies_on(found, declared) else "other-raster"
-            self.add(kind, f"{_named(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
+            self.add(kind, f"{_recording_name(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
 
-    def _rows(self) -> None:
+    def _check_rows(self) -> None:
         declared, found = ("samples", "fixations")[:: 1 if self.study.recordings.fixations is None else -1]
         for key in self.part_of:
             if not self._has_rows_as_declared(key):
-                sentence = f"{_named(key)} holds {found}, declared are {declared}."
+                sentence = f"{_recording_name(key)} holds {found}, declared are {declared}."
                 self.add("other-rows", sentence, spelt(key.observer), key)
 
-    def _numbers(self) -> None:
+    def _check_numbers(self) -> None:
         number: dict[tuple[str, str], int] = defaultdict(int)
         for key in self.counted:
             number[spelt(key.observer), spelt(key.stimulus)] += 1
         most = self.study.recordings.per_stimulus
         for (who, stimulus), count in number.items():
             if count > most:
-                sentence = f"{who} has {_count(count)} of {stimulus!r}, {most} are declared."
+                sentence = f"{who} has {_recording_count(count)} of {stimulus!r}, {most} are declared."
                 self.add("recorded-twice", sentence, who)
         for who in {who for who, _ in number}:
             missing = [stimulus for stimulus in self.screens if (who, stimulus) not in number]
@@ -483,8 +325,24 @@ def _files(study: Study) -> Iterator[Finding]:
                 yield Finding("file-changed", f"The {what} of {stimulus.name!r}: {error.message}.")
 
 
+def _agrees_where_known(found: Geometry, declared: Geometry) -> bool:
+    """Return whether a recording contradicts nothing of a declared screen; it may leave parts of it out."""
+    return all(getattr(found, item.name) in (None, getattr(declared, item.name)) for item in fields(found))
+
+
+def _recording_name(key: Key) -> str:
+    return f"{spelt(key.observer)}, {key.stimulus!r}, session {key.session}, trial {key.trial}"
+
+
+def _recording_count(recordings: int) -> str:
+    return f"{recordings:,} recording{'' if recordings == 1 else 's'}"
+
+
+# --- Findings about samples, from counts over each recording.
+
+
 def _samples(study: Study, corpus: Corpus, labels: _Labels, tell: Tell) -> Iterator[Finding]:
-    """Look at the samples of all recordings that count."""
+    """Yield findings about the samples of all recordings that count."""
     wanted = set(labels.counted)
     seen: dict[Key, SampleCounts] = {}
     for number, part in enumerate(corpus.parts):
@@ -496,12 +354,12 @@ def _samples(study: Study, corpus: Corpus, labels: _Labels, tell: Tell) -> Itera
             seen[key] = seen[key].then(piece) if key in seen else piece
     tell(len(corpus.parts), len(corpus.parts))
     for key, found in seen.items():
-        for kind, sentence in _odd(study, key, found):
-            yield Finding(kind, f"{_named(key)}: {sentence}.", spelt(key.observer), key)
+        for kind, sentence in _sample_faults(study, key, found):
+            yield Finding(kind, f"{_recording_name(key)}: {sentence}.", spelt(key.observer), key)
 
 
-def _odd(study: Study, key: Key, seen: SampleCounts) -> Iterator[tuple[str, str]]:
-    """Say what is odd about one recording."""
+def _sample_faults(study: Study, key: Key, seen: SampleCounts) -> Iterator[tuple[str, str]]:
+    """Yield kind and sentence of what is unusual in one recording."""
     stated = study.recordings.fixations
     if not seen.tracked:
         yield "no-gaze", f"none of {seen.rows:,} {'samples' if stated is None else 'fixations'} has gaze"
@@ -534,20 +392,164 @@ def _odd(study: Study, key: Key, seen: SampleCounts) -> Iterator[tuple[str, str]
         yield "loss", f"{loss:.0%} of samples have no gaze"
 
 
-def _says_less(found: Geometry, declared: Geometry) -> bool:
-    """Whether a recording contradicts nothing of a declared screen, and only does not say some of it."""
-    return all(getattr(found, item.name) in (None, getattr(declared, item.name)) for item in fields(found))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts:
+    """Counts over the samples of a recording, or of a piece of one.
+
+    Attributes:
+        rows: How many samples there are.
+        tracked: How many have gaze.
+        first: The earliest time.
+        last: The latest time.
+        begins_at: The time of the first row, even if time runs back.
+        ends_at: The time of the last row.
+        step: The usual step of time; NaN if there is none.
+        backwards: How often time goes back.
+        repeated: How often time stands still.
+        no_time: How often time is no number.
+        parked: How many samples lie on the point that most lie on.
+        parked_at: That point.
+        outside: How many lie outside the field of view.
+        left_lost: How often the left eye alone is lost.
+        right_lost: How often the right eye alone is lost.
+        odd_durations: How many fixations of a list last no time, a negative one, or longer than any fixation.
+    """
+
+    rows: int
+    tracked: int
+    first: float
+    last: float
+    begins_at: float
+    ends_at: float
+    step: float
+    backwards: int
+    repeated: int
+    no_time: int
+    parked: int
+    parked_at: tuple[float, float]
+    outside: int
+    left_lost: int
+    right_lost: int
+    odd_durations: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long the recording is, its last sample included."""
+        if not self.last >= self.first:
+            return 0.0
+        return self.last - self.first + (0.0 if np.isnan(self.step) else self.step)
+
+    @property
+    def rate(self) -> float | None:
+        """Samples a second; None if time does not say."""
+        return None if np.isnan(self.step) else 1 / self.step
+
+    @property
+    def clock_faults(self) -> int:
+        """How often something is wrong with time."""
+        return self.backwards + self.repeated + self.no_time
+
+    def then(self, more: SampleCounts) -> SampleCounts:
+        """Return the counts of this piece and the one that follows it."""
+        larger = max(self, more, key=lambda piece: piece.parked)
+        same = self.parked_at == more.parked_at
+        return SampleCounts(
+            rows=self.rows + more.rows,
+            tracked=self.tracked + more.tracked,
+            first=float(np.fmin(self.first, more.first)),
+            last=float(np.fmax(self.last, more.last)),
+            begins_at=self.begins_at,
+            ends_at=more.ends_at,
+            step=more.step if np.isnan(self.step) else self.step,
+            backwards=self.backwards + more.backwards + (more.begins_at < self.ends_at),
+            repeated=self.repeated + more.repeated + (more.begins_at == self.ends_at),
+            no_time=self.no_time + more.no_time,
+            parked=self.parked + more.parked if same else larger.parked,
+            parked_at=larger.parked_at,
+            outside=self.outside + more.outside,
+            left_lost=self.left_lost + more.left_lost,
+            right_lost=self.right_lost + more.right_lost,
+            odd_durations=self.odd_durations + more.odd_durations,
+        )
 
 
-def _named(key: Key) -> str:
-    return f"{spelt(key.observer)}, {key.stimulus!r}, session {key.session}, trial {key.trial}"
+def part_keys(part: Part) -> list[Key]:
+    """Return the recordings that have samples in a part; stretches of one count once, so few are compared."""
+    stretches = part.samples.select(pl.struct(schema.KEYS).rle().struct.field("value"))
+    table = guarded(part.path or Path("in memory"), stretches.collect).unnest("value")
+    return [_key(row) for row in dict.fromkeys(table.iter_rows())]
 
 
-def _count(recordings: int) -> str:
-    return f"{recordings:,} recording{'' if recordings == 1 else 's'}"
+def sample_counts_in(part: Part, screen: Geometry, wanted: Collection[Key]) -> list[tuple[Key, SampleCounts]]:
+    """Return the counts of the wanted recordings that have samples in a part."""
+    table = guarded(part.path or Path("in memory"), part.samples.collect)
+    extent = visible(screen)
+    groups = table.partition_by(schema.KEYS, maintain_order=True, include_key=False, as_dict=True)
+    return [(key, _sample_counts(rows, extent)) for row, rows in groups.items() if (key := _key(row)) in wanted]
 
 
-# --- The private report as a file, readable by its owner alone.
+def _sample_counts(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) -> SampleCounts:
+    t, x, y = (_floats(rows, name) for name in ("t", "x", "y"))
+    stated = rows["valid"].fill_null(False).to_numpy()
+    tracked = stated & np.isfinite(x) & np.isfinite(y)
+    times = t[np.isfinite(t)]
+    steps = np.diff(t)
+    forward = steps[steps > 0]
+    ends, odd_durations = times, 0
+    if schema.DURATION in rows.columns:  # fixations have no rate, and the last one ends when it has lasted
+        lasted = _floats(rows, schema.DURATION)
+        ends = (t + np.where(np.isfinite(lasted), lasted, 0.0))[np.isfinite(t)]
+        odd_durations = int((~(lasted > 0) | (lasted > LONGEST_S)).sum())
+        forward = forward[:0]
+    at, parked = most_common_point(x[tracked], y[tracked])
+    left, right = _eye(rows, "left"), _eye(rows, "right")
+    lost = (0, 0) if left is None or right is None else (int((~left & right).sum()), int((left & ~right).sum()))
+    outside = (
+        0
+        if extent is None
+        else int(outside_of(x[tracked], y[tracked], extent).sum()) + int((stated & _infinite(x, y)).sum())
+    )
+    return SampleCounts(
+        rows=len(t),
+        tracked=int(tracked.sum()),
+        first=float(times.min()) if times.size else np.nan,
+        last=float(ends.max()) if ends.size else np.nan,
+        begins_at=float(t[0]) if len(t) else np.nan,
+        ends_at=float(t[-1]) if len(t) else np.nan,
+        step=float(np.median(forward)) if forward.size else np.nan,
+        backwards=int((steps < 0).sum()),
+        repeated=int((steps == 0).sum()),
+        no_time=int((~np.isfinite(t)).sum()),
+        parked=parked,
+        parked_at=at,
+        outside=outside,
+        left_lost=lost[0],
+        right_lost=lost[1],
+        odd_durations=odd_durations,
+    )
+
+
+def _infinite(x: FloatArray, y: FloatArray) -> BoolArray:
+    return np.isinf(x) | np.isinf(y)
+
+
+def _eye(rows: pl.DataFrame, side: str) -> BoolArray | None:
+    if f"{side}_x" not in rows.columns:
+        return None
+    seen = np.isfinite(_floats(rows, f"{side}_x")) & np.isfinite(_floats(rows, f"{side}_y"))
+    stated = f"{side}_valid"
+    return seen & rows[stated].fill_null(False).to_numpy() if stated in rows.columns else seen
+
+
+def _floats(rows: pl.DataFrame, name: str) -> FloatArray:
+    return rows[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def _key(row: tuple[object, ...]) -> Key:
+    return Key(*("" if label is None else str(label) for label in row))
+
+
+# --- The report as a file that its owner alone can read.
 
 
 def write_findings(findings: Findings, path: Path) -> None:

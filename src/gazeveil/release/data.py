@@ -1,19 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The data of a release.
+"""The data of a release: a corpus, or a table of features, under the rules of the declared study.
 
-Where recordings are found, tables in the one schema, and a corpus bound to the declared study.
-
-A column that is not there, or of a type that holds no such values, is empty; columns that the schema does not know go.
-
-Each rule looks at one recording at a time, so no participant changes how another one's recordings are read:
+A release sees data only as a `BoundCorpus` or `BoundTable`, which `bind` and `bind_table` make. A `Source` says where
+recordings come from; it is checked before the charge and opened after it. Each rule looks at one recording at a time,
+so no participant changes how another one's recordings are read:
 
 - names of participants, stimuli and sessions are compared in one spelling (NFC);
 - participants who are not in the roster, or withdrew, are left out;
 - stimuli and sessions that were not declared are left out;
-- columns are brought into the one schema, and a part of the corpus that cannot be read counts as absent;
-- a recording on another raster or in another unit than declared counts as absent; physical size and distance, and
-  what a recording does not say, are taken as declared;
+- columns are brought into the one schema: a column that is missing, or of a type that holds no such values, is empty,
+  and unknown columns are dropped;
+- a part of the corpus that cannot be read counts as absent;
+- a recording on another raster or in another unit than declared counts as absent; physical size, distance and all that
+  a recording does not state are taken as declared;
 - samples count as absent where lists of fixations are declared, and lists where samples are.
 
 The rules are added to the lazy tables. Of each part only the labels of its rows are read, once: where all of them pass
@@ -44,13 +44,192 @@ from gazeveil.gaze.schema import guarded
 from gazeveil.geometry import Geometry
 from gazeveil.release.study import Study, spelt
 
+READ_ERRORS = (Exception, pl.exceptions.PanicException)
+"""What reading a part may raise; on some damaged files polars panics, and its panics are not Exceptions."""
+_BOUND_HERE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCorpus:
+    """A corpus that keeps to a study's rules. Only `bind` makes one.
+
+    Attributes:
+        study: The study.
+        corpus: The recordings, as the rules leave them.
+        original: The recordings as they were, for the holder's private report.
+        remarks: What the holder of the data should know about the reading; never released.
+    """
+
+    study: Study
+    corpus: Corpus
+    original: Corpus
+    remarks: list[str] = field(default_factory=list)
+    made_by: object = None
+
+    def __post_init__(self) -> None:
+        if self.made_by is not _BOUND_HERE:
+            raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
+
+    def __repr__(self) -> str:  # nothing that depends on the data: it may end up in a log or a traceback
+        return f"BoundCorpus(private recordings, bound to {self.study!r})"
+
+    @property
+    def observers(self) -> list[str]:
+        """Everyone who is there, sorted."""
+        return self.corpus.observers
+
+    def without_unreadable(self) -> BoundCorpus:
+        """Return the corpus without the parts that cannot be read to their end; it is read in full to find them."""
+        corpus, lost = readable_parts(self.corpus)
+        self.remarks.extend(f"{name} could not be read and counts as absent" for name in lost)
+        return replace(self, corpus=corpus) if lost else self
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTable:
+    """A table of features that keeps to a study's rules. Only `bind_table` makes one.
+
+    Attributes:
+        study: The study.
+        table: The series, as the rules leave them.
+        remarks: What the holder of the data should know about the reading; never released.
+    """
+
+    study: Study
+    table: FeatureTable
+    remarks: list[str] = field(default_factory=list)
+    made_by: object = None
+
+    def __post_init__(self) -> None:
+        if self.made_by is not _BOUND_HERE:
+            raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
+
+    def __repr__(self) -> str:
+        return f"BoundTable(private series, bound to {self.study!r})"
+
+    @property
+    def observers(self) -> list[str]:
+        """Everyone who is there, sorted."""
+        return self.table.observers
+
+    def without_unreadable(self) -> BoundTable:
+        """Return the table as it is: it was read in full."""
+        return self
+
+
+def bind(study: Study, corpus: Corpus, stimuli: Collection[str] | None = None) -> BoundCorpus:
+    """Put a corpus under a study's rules; the recordings of some stimuli, or of all that are declared."""
+    wanted = {stimulus.name for stimulus in study.stimuli} if stimuli is None else set(stimuli)
+    screens = {spelt(stimulus.name): stimulus.screen for stimulus in study.stimuli if stimulus.name in wanted}
+    parts, remarks = [], []
+    for part in corpus.parts:
+        screen = screens.get(spelt(part.stimulus))
+        if screen is None or not lies_on(part.label.geometry, screen):
+            continue
+        try:
+            if are_as_declared(columns := columns_of(part), study):
+                parts.append(_bound(part_in_schema(part, columns), screen, study))
+        except READ_ERRORS as error:
+            remarks.append(f"{part_name(part)} could not be read and counts as absent: {error}")
+    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, made_by=_BOUND_HERE)
+
+
+def bind_table(study: Study, table: FeatureTable) -> BoundTable:
+    """Put a table of features under a study's rules."""
+    names = [spelt(stimulus.name) for stimulus in study.stimuli]
+    rows = _counting_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
+    kept = rows.filter(pl.col("stimulus").is_in(names)).with_columns(_LABELLED, pl.col("usable").fill_null(False))
+    return BoundTable(study, FeatureTable(kept.collect(), table.info), made_by=_BOUND_HERE)
+
+
+def lies_on(found: Geometry, declared: Geometry) -> bool:
+    """Return whether gaze can be read on a declared screen: same unit, and no other raster or field of view."""
+    same_raster = (found.width_px, found.height_px) in {(None, None), (declared.width_px, declared.height_px)}
+    same_field = (found.fov_x_deg, found.fov_y_deg) in {(None, None), (declared.fov_x_deg, declared.fov_y_deg)}
+    return found.unit is declared.unit and same_raster and same_field
+
+
+def _bound(part: Part, screen: Geometry, study: Study) -> Part:
+    stimulus = spelt(part.stimulus)
+    samples = _counting_labels(part.samples, labels_of(part), study)
+    events = _counting_rows(part.events, study)
+    named = pl.lit(stimulus).alias("stimulus")
+    samples, events = (table.with_columns(named, _LABELLED) for table in (samples, events))
+    return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
+
+
+# --- Which rows count: rules about participants and sessions.
+
+
+_LABELLED = pl.col("session", "trial").fill_null("")
+Labels = tuple[str | None, str | None]
+"""The participant and session of a row."""
+
+
+def labels_of(part: Part) -> set[Labels]:
+    """Return which labels the samples of a part have; stretches of one label count once, so few are compared.
+
+    Raises:
+        FileFormatError: If the part cannot be read.
+    """
+    stretches = part.samples.select(pl.struct("observer", "session").rle().struct.field("value"))
+    found = guarded(part.path or Path("in memory"), stretches.collect).unnest("value")
+    return set(found.iter_rows())
+
+
+def _counting(labels: set[Labels], study: Study) -> set[Labels]:
+    """Return the labels that the rules about participants and sessions let through."""
+    people = study.participants
+    roster = None if people.roster is None else frozenset(people.roster)
+    withdrawn, sessions = frozenset(people.withdrawn), frozenset(study.recordings.sessions)
+    found: set[Labels] = set()
+    for observer, session in labels:
+        if not observer or (who := spelt(observer)) in withdrawn or (roster is not None and who not in roster):
+            continue
+        if not sessions or (session is not None and spelt(session) in sessions):
+            found.add((observer, session))
+    return found
+
+
+def _counting_labels(samples: pl.LazyFrame, labels: set[Labels], study: Study) -> pl.LazyFrame:
+    """Apply the rules to a table whose labels are known: rows are compared as they are, and only if some are dropped.
+
+    Bringing every row into one spelling would take ten times as long as reading it.
+    """
+    passing = _counting(labels, study)
+    if passing != labels:
+        observers, sessions = (list({label[place] for label in passing}) for place in (0, 1))
+        counts = pl.col("observer").is_in(pl.Series(observers, dtype=pl.String).implode())
+        if study.recordings.sessions:
+            counts &= pl.col("session").is_in(pl.Series(sessions, dtype=pl.String).implode())
+        samples = samples.filter(counts)
+    for place, column in enumerate(("observer", "session")):
+        found = {label[place] for label in passing} - {None}
+        if respelt := {name: spelt(name) for name in found if name is not None and name != spelt(name)}:
+            samples = samples.with_columns(pl.col(column).replace(respelt))
+    return samples
+
+
+def _counting_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
+    """Apply the rules to every row, for tables whose labels are not known."""
+    people, sessions = study.participants, study.recordings.sessions
+    counts = pl.col("observer").str.len_bytes() > 0
+    if people.roster is not None:
+        counts &= pl.col("observer").is_in(list(people.roster))
+    if people.withdrawn:
+        counts &= ~pl.col("observer").is_in(list(people.withdrawn))
+    if sessions:
+        counts &= pl.col("session").is_in(list(sessions))
+    return table.with_columns(pl.col("observer", "session").str.normalize("NFC")).filter(counts)
+
+
+# --- Tables in the one schema.
+
+
 _LABELS = dict.fromkeys(schema.KEYS, pl.String)
 _NEEDED = _LABELS | dict(schema.REQUIRED)
 _EVENTS = _LABELS | dict(schema.EVENTS)
 _EYES = (("left_x", "left_y"), ("right_x", "right_y"))
-
-UNREADABLE = (Exception, pl.exceptions.PanicException)
-"""What reading a part may raise; polars panics at odd damage, and its panics are no usual exceptions."""
 
 
 def columns_of(part: Part) -> pl.Schema:
@@ -83,7 +262,7 @@ def readable_parts(corpus: Corpus) -> tuple[Corpus, tuple[str, ...]]:
         try:
             for table in (part.samples, part.events):
                 table.collect()
-        except UNREADABLE:
+        except READ_ERRORS:
             lost.append(part_name(part))
         else:
             kept.append(part)
@@ -111,11 +290,11 @@ def _column(name: str, kind: type[pl.DataType], found: Mapping[str, Any]) -> pl.
     return column.cast(kind, strict=False).alias(name)
 
 
-# --- Where a release finds its recordings: a corpus folder, a corpus in memory, or gaze files of any format.
+# --- Where recordings come from: a corpus folder, a corpus in memory, or gaze files of any format.
 
 
 class Source(Protocol):
-    """Where recordings come from. The path of a release checks it before the charge and opens it after."""
+    """Where recordings come from. A release checks it before the charge and opens it after."""
 
     def check(self) -> None:
         """Find out whether something is there, without looking into it.
@@ -131,9 +310,9 @@ class Source(Protocol):
 
 
 def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
-    """Return a source for whatever someone calls the recordings."""
+    """Return the source for a corpus, the path of its folder, or a source itself."""
     if isinstance(corpus, Corpus):
-        return InMemory(corpus)
+        return CorpusInMemory(corpus)
     if isinstance(corpus, Path | str):
         return CorpusFolder(Path(corpus))
     if isinstance(corpus, pl.DataFrame) or not (hasattr(corpus, "check") and hasattr(corpus, "open")):
@@ -145,14 +324,14 @@ def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
 
 
 @dataclass(frozen=True, slots=True)
-class InMemory:
+class CorpusInMemory:
     """A corpus that is open already, and what its holder should know about the reading."""
 
     corpus: Corpus
     remarks: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Nothing can be missing."""
+        """Accept it: nothing can be missing."""
 
     def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
         """Return it."""
@@ -208,7 +387,7 @@ class GazeFiles:
         for path in self.paths:
             if not path.exists():
                 raise InputError(f"there is no file {path}", hint="check the path")
-        self._is_used_as_it_is()  # options that cannot be are refused here, not after the charge
+        self._is_used_as_it_is()  # refuses wrong reading options here, not after the charge
 
     def _is_used_as_it_is(self) -> bool:
         one = self.paths[0]
@@ -240,7 +419,7 @@ class GazeFiles:
 
 
 class _CannotRead(Exception):  # noqa: N818
-    """A file is at fault, whatever its reading raised: also what looks like a fault of the machine."""
+    """Reading a file failed, whatever the error was: even one that looks like a fault of the machine."""
 
     def __init__(self, reason: BaseException) -> None:
         super().__init__(str(reason))
@@ -251,18 +430,18 @@ class _CannotRead(Exception):  # noqa: N818
 def _reading() -> Iterator[None]:
     try:
         yield
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise _CannotRead(error) from error
 
 
 def _spool(opened: Callable[[], ChunkStream], folder: Path, seen: set[Key], remarks: list[str]) -> set[Key]:
-    """Write one file's recordings as a corpus folder and return whose they are; those that were seen are cut."""
+    """Write one file's recordings as a corpus folder and return their keys; recordings seen before are dropped."""
     own: set[Key] = set()
     with _reading():
         stream = opened()
         chunks = iter(stream)
     with writing_corpus(folder) as writer:
-        for chunk in _first_ones(_read(chunks), seen, own, remarks):
+        for chunk in _without_repeats(_read(chunks), seen, own, remarks):
             writer.add(chunk)
     remarks += stream.report.in_words()
     return own
@@ -279,7 +458,7 @@ def _read(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         yield chunk
 
 
-def _first_ones(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
+def _without_repeats(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
     current: Key | None = None
     cut: set[Key] = set()
     for chunk in chunks:
@@ -292,180 +471,3 @@ def _first_ones(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks:
         own.add(key)
         current = key
         yield chunk
-
-
-# --- A corpus, or a table of features, under a declared study's rules: the only form in which a release sees data.
-
-
-_DOOR = object()
-_LABELLED = pl.col("session", "trial").fill_null("")
-
-
-@dataclass(frozen=True, slots=True)
-class BoundCorpus:
-    """A corpus that keeps to a study's rules. Only `bind` makes one.
-
-    Attributes:
-        study: The study.
-        corpus: The recordings, as the rules leave them.
-        original: The recordings as they were, for the holder's private report.
-        remarks: What the holder of the data should know about the reading; never released.
-    """
-
-    study: Study
-    corpus: Corpus
-    original: Corpus
-    remarks: list[str] = field(default_factory=list)
-    door: object = None
-
-    def __post_init__(self) -> None:
-        if self.door is not _DOOR:
-            raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
-
-    def __repr__(self) -> str:  # nothing that the data decide, so that a log or a traceback shows none of it
-        return f"BoundCorpus(private recordings, bound to {self.study!r})"
-
-    @property
-    def observers(self) -> list[str]:
-        """Everyone who is there, sorted."""
-        return self.corpus.observers
-
-    def without_unreadable(self) -> BoundCorpus:
-        """Return the corpus without the parts that cannot be read to their end; it is read in full to find them."""
-        corpus, lost = readable_parts(self.corpus)
-        self.remarks.extend(f"{name} could not be read and counts as absent" for name in lost)
-        return replace(self, corpus=corpus) if lost else self
-
-
-@dataclass(frozen=True, slots=True)
-class BoundTable:
-    """A table of features that keeps to a study's rules. Only `bind_table` makes one.
-
-    Attributes:
-        study: The study.
-        table: The series, as the rules leave them.
-        remarks: What the holder of the data should know about the reading; never released.
-    """
-
-    study: Study
-    table: FeatureTable
-    remarks: list[str] = field(default_factory=list)
-    door: object = None
-
-    def __post_init__(self) -> None:
-        if self.door is not _DOOR:
-            raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
-
-    def __repr__(self) -> str:
-        return f"BoundTable(private series, bound to {self.study!r})"
-
-    @property
-    def observers(self) -> list[str]:
-        """Everyone who is there, sorted."""
-        return self.table.observers
-
-    def without_unreadable(self) -> BoundTable:
-        """Return the table as it is: it was read in full."""
-        return self
-
-
-def bind(study: Study, corpus: Corpus, stimuli: Collection[str] | None = None) -> BoundCorpus:
-    """Put a corpus under a study's rules; the recordings of some stimuli, or of all that are declared."""
-    wanted = {stimulus.name for stimulus in study.stimuli} if stimuli is None else set(stimuli)
-    screens = {spelt(stimulus.name): stimulus.screen for stimulus in study.stimuli if stimulus.name in wanted}
-    parts, remarks = [], []
-    for part in corpus.parts:
-        screen = screens.get(spelt(part.stimulus))
-        if screen is None or not lies_on(part.label.geometry, screen):
-            continue
-        try:
-            if are_as_declared(columns := columns_of(part), study):
-                parts.append(_bound(part_in_schema(part, columns), screen, study))
-        except UNREADABLE as error:
-            remarks.append(f"{part_name(part)} could not be read and counts as absent: {error}")
-    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, door=_DOOR)
-
-
-def bind_table(study: Study, table: FeatureTable) -> BoundTable:
-    """Put a table of features under a study's rules."""
-    names = [spelt(stimulus.name) for stimulus in study.stimuli]
-    rows = _by_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
-    kept = rows.filter(pl.col("stimulus").is_in(names)).with_columns(_LABELLED, pl.col("usable").fill_null(False))
-    return BoundTable(study, FeatureTable(kept.collect(), table.info), door=_DOOR)
-
-
-def lies_on(found: Geometry, declared: Geometry) -> bool:
-    """Return whether gaze can be read on a declared screen: same unit, and no other raster or field of view."""
-    same_raster = (found.width_px, found.height_px) in {(None, None), (declared.width_px, declared.height_px)}
-    same_field = (found.fov_x_deg, found.fov_y_deg) in {(None, None), (declared.fov_x_deg, declared.fov_y_deg)}
-    return found.unit is declared.unit and same_raster and same_field
-
-
-Labels = tuple[str | None, str | None]
-"""The participant and session of a row."""
-
-
-def labels_of(part: Part) -> set[Labels]:
-    """Return which labels the samples of a part have; stretches of one label count once, so few are compared.
-
-    Raises:
-        FileFormatError: If the part cannot be read.
-    """
-    stretches = part.samples.select(pl.struct("observer", "session").rle().struct.field("value"))
-    found = guarded(part.path or Path("in memory"), stretches.collect).unnest("value")
-    return set(found.iter_rows())
-
-
-def _bound(part: Part, screen: Geometry, study: Study) -> Part:
-    stimulus = spelt(part.stimulus)
-    samples = _by_labels(part.samples, labels_of(part), study)
-    events = _by_rows(part.events, study)
-    named = pl.lit(stimulus).alias("stimulus")
-    samples, events = (table.with_columns(named, _LABELLED) for table in (samples, events))
-    return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
-
-
-def _passing(labels: set[Labels], study: Study) -> set[Labels]:
-    """Return the labels that count by the rules about participants and sessions."""
-    people = study.participants
-    roster = None if people.roster is None else frozenset(people.roster)
-    withdrawn, sessions = frozenset(people.withdrawn), frozenset(study.recordings.sessions)
-    found: set[Labels] = set()
-    for observer, session in labels:
-        if not observer or (who := spelt(observer)) in withdrawn or (roster is not None and who not in roster):
-            continue
-        if not sessions or (session is not None and spelt(session) in sessions):
-            found.add((observer, session))
-    return found
-
-
-def _by_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
-    """Apply the rules row by row, for tables whose labels are not known."""
-    people, sessions = study.participants, study.recordings.sessions
-    counts = pl.col("observer").str.len_bytes() > 0
-    if people.roster is not None:
-        counts &= pl.col("observer").is_in(list(people.roster))
-    if people.withdrawn:
-        counts &= ~pl.col("observer").is_in(list(people.withdrawn))
-    if sessions:
-        counts &= pl.col("session").is_in(list(sessions))
-    return table.with_columns(pl.col("observer", "session").str.normalize("NFC")).filter(counts)
-
-
-def _by_labels(samples: pl.LazyFrame, labels: set[Labels], study: Study) -> pl.LazyFrame:
-    """Apply the rules to a table whose labels are known: rows are compared as they are, and only if some do not pass.
-
-    To bring every row into one spelling would take ten times as long as to read it.
-    """
-    passing = _passing(labels, study)
-    if passing != labels:
-        observers, sessions = (list({label[place] for label in passing}) for place in (0, 1))
-        counts = pl.col("observer").is_in(pl.Series(observers, dtype=pl.String).implode())
-        if study.recordings.sessions:
-            counts &= pl.col("session").is_in(pl.Series(sessions, dtype=pl.String).implode())
-        samples = samples.filter(counts)
-    for place, column in enumerate(("observer", "session")):
-        found = {label[place] for label in passing} - {None}
-        if respelt := {name: spelt(name) for name in found if name is not None and name != spelt(name)}:
-            samples = samples.with_columns(pl.col(column).replace(respelt))
-    return samples

@@ -1,14 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of a release.
+"""The documents of a release: for participants, authors, reviewers, and the public registry of deployments.
 
-Methods with citations, evidence for reviewers, an entry for the public registry of deployments.
-
-At the top stands what is guaranteed, below it what makes that true, at the base who can read the raw data. A question
-without an answer is shown as such: in red, in bold, and in words.
-
-JSON is YAML too, so the file can be handed in as it is, under a name that ends in .yaml. What a release cannot know
-(region, intended use, who fills in the entry) is marked to be filled in.
+`write_documents` writes them all: the participants' statement (`gazeveil.privacy.statement`), ``methods.md`` with
+citations, ``evidence.html`` and ``registry-entry.json``.
 """
 
 from __future__ import annotations
@@ -26,82 +21,31 @@ from gazeveil.exact import decimal_up
 from gazeveil.privacy.composition import is_seeded
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.statement import AGAINST, neighbours_in_words
-from gazeveil.release.release import Release, Shares, exact_number, formal_guarantee, plain_text, stated_facts
+from gazeveil.release.release import Release, Shares, formal_guarantee, number_text, plain_text, stated_facts
 
-_BIBTEX = {
-    "gazeveil": f"""@software{{gazeveil,
-  author  = {{{{The gazeveil authors}}}},
-  title   = {{gazeveil: The Privacy Layer for Eye Tracking}},
-  version = {{{__version__}}},
-  year    = {{2026}}
-}}""",
-    "dwork2014": """@article{dwork2014,
-  author  = {Dwork, Cynthia and Roth, Aaron},
-  title   = {The Algorithmic Foundations of Differential Privacy},
-  journal = {Foundations and Trends in Theoretical Computer Science},
-  volume  = {9},
-  number  = {3--4},
-  pages   = {211--407},
-  year    = {2014},
-  doi     = {10.1561/0400000042}
-}""",
-    "balle2018": """@inproceedings{balle2018,
-  author    = {Balle, Borja and Wang, Yu-Xiang},
-  title     = {Improving the {Gaussian} Mechanism for Differential Privacy: Analytical Calibration
-               and Optimal Denoising},
-  booktitle = {Proceedings of the 35th International Conference on Machine Learning},
-  series    = {Proceedings of Machine Learning Research},
-  volume    = {80},
-  year      = {2018}
-}""",
-    "liu2019": """@inproceedings{liu2019,
-  author    = {Liu, Ao and Xia, Lirong and Duchowski, Andrew and Bailey, Reynold and Holmqvist, Kenneth
-               and Jain, Eakta},
-  title     = {Differential Privacy for Eye-Tracking Data},
-  booktitle = {2019 Symposium on Eye Tracking Research and Applications (ETRA '19)},
-  publisher = {ACM},
-  year      = {2019},
-  doi       = {10.1145/3314111.3319823}
-}""",
-    "bozkir2021": """@article{bozkir2021,
-  author  = {Bozkir, Efe and G{\\"u}nl{\\"u}, Onur and Fuhl, Wolfgang and Schaefer, Rafael F. and Kasneci, Enkelejda},
-  title   = {Differential Privacy for Eye Tracking with Temporal Correlations},
-  journal = {PLOS ONE},
-  volume  = {16},
-  number  = {8},
-  pages   = {e0255979},
-  year    = {2021},
-  doi     = {10.1371/journal.pone.0255979}
-}""",
-    "li2021": """@inproceedings{li2021,
-  author    = {Li, Jingjie and Roy Chowdhury, Amrita and Fawaz, Kassem and Kim, Younghyun},
-  title     = {{Kal{$\\varepsilon$}ido}: Real-Time Privacy Control for Eye-Tracking Systems},
-  booktitle = {30th {USENIX} Security Symposium},
-  year      = {2021},
-  isbn      = {978-1-939133-24-3}
-}""",
-    "wilson2024": """@article{wilson2024,
-  author  = {Wilson, Ethan and Ibragimov, Azim and Proulx, Michael J. and Tetali, Sai Deep and Butler, Kevin
-             and Jain, Eakta},
-  title   = {Privacy-Preserving Gaze Data Streaming in Immersive Interactive Virtual Reality: Robustness
-             and User Experience},
-  journal = {IEEE Transactions on Visualization and Computer Graphics},
-  volume  = {30},
-  number  = {5},
-  pages   = {2257--2268},
-  year    = {2024}
-}""",
-}
+METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
+PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
+"""What a heatmap, or the mean of a movie, is made of, three maps side by side; shown by the statement's page, too."""
 
 
-def bibtex(keys: Iterable[str]) -> str:
-    """Return the entries with these keys, gazeveil itself first."""
-    return "\n\n".join(_BIBTEX[key] for key in dict.fromkeys(["gazeveil", *keys]))
+def write_documents(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
+    """Write all documents of a release into its folder."""
+    picture = parts_in(folder)
+    texts = {
+        **release.statement().files(picture),
+        METHODS: methods_text(release, about_the_value),
+        EVIDENCE: evidence_page(release, about_the_value),
+    }
+    if (entry := registry_entry(release, about_the_value)) is not None:
+        texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def known_sources() -> tuple[str, ...]:
-    """Return the keys of all entries."""
-    return tuple(_BIBTEX)
+def parts_in(folder: Path) -> bytes | None:
+    """Return the picture of what the value is made of, where the folder holds one."""
+    parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
+    return parts[0].read_bytes() if parts else None
 
 
 # --- ``methods.md``: a paragraph for a paper with all numbers of a release, and what to cite, as BibTeX.
@@ -137,7 +81,7 @@ def methods_paragraph(release: Release, about_the_value: Mapping[str, Any]) -> s
         release.statement().over_time(),
         _facts(release),
         noise_in_words(release),
-        _afterwards(release, about_the_value),
+        _post_processing_text(release, about_the_value),
         account_in_words(release),
         release.statement().condition(),
     ]
@@ -189,7 +133,7 @@ def _facts(release: Release) -> str:
     return f"Public facts: {listed}." if listed else ""
 
 
-def _afterwards(release: Release, about_the_value: Mapping[str, Any]) -> str:
+def _post_processing_text(release: Release, about_the_value: Mapping[str, Any]) -> str:
     forecast = release.measurement.forecast()
     said = [] if forecast is None else [f"Expected before the release: {forecast.in_words()}."]
     if simple := {key: value for key, value in about_the_value.items() if isinstance(value, int | float | str)}:
@@ -200,6 +144,7 @@ def _afterwards(release: Release, about_the_value: Mapping[str, Any]) -> str:
 
 
 # --- ``evidence.html``: what a reviewer asks about a release, in the order of NIST SP 800-226's pyramid.
+# A question without an answer is shown as such: in red, in bold, and in words.
 
 
 SIDE_CHANNELS = (
@@ -232,6 +177,7 @@ strong.missing::before{content:"\\26A0\\00A0"}
 @media print{:root{--ink:#000;--soft:#333;--paper:#fff;--line:#888;--bad:#000;--band:#fff}body{padding:0;font-size:10pt}
 section.top,section.middle{max-width:none}}
 """
+_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 class _Row(NamedTuple):
@@ -243,8 +189,8 @@ def evidence_page(release: Release, about_the_value: Mapping[str, Any]) -> str:
     """Return the page."""
     layers = [
         ("top", "What is guaranteed", _guarantee_rows(release)),
-        ("middle", "What makes it true", [*_built(release), *_worth(release, about_the_value)]),
-        ("base", "Who can read the raw data", _custody(release)),
+        ("middle", "What makes it true", [*_mechanism_rows(release), *_quality_rows(release, about_the_value)]),
+        ("base", "Who can read the raw data", _custody_rows(release)),
     ]
     body = "".join(
         f'<section class="{place}"><h2>{escape(title)}</h2><table>'
@@ -268,12 +214,12 @@ def _guarantee_rows(release: Release) -> list[_Row]:
     rows = [
         _Row(
             "Guarantee",
-            _said(formal_guarantee(guarantee)) if guarantee.proven else _missing(formal_guarantee(guarantee)),
+            _capitalised(formal_guarantee(guarantee)) if guarantee.proven else _missing(formal_guarantee(guarantee)),
         )
     ]
-    rows += [_Row(_LETTERS[name], escape(exact_number(value))) for name, value in guarantee.numbers().items()]
+    rows += [_Row(_LETTERS[name], escape(number_text(value))) for name, value in guarantee.numbers().items()]
     rows += [
-        _Row("Unit of protection", _said(guarantee.unit.in_words())),
+        _Row("Unit of protection", _capitalised(guarantee.unit.in_words())),
         _Row("Neighbours", f"{escape(str(guarantee.neighbours))}. {escape(neighbours_in_words(guarantee))}"),
         _Row("Total so far", _total(release.total) if release.receipt else _missing(account_in_words(release))),
         _Row("Public facts", _list(f"{fact.name}: {fact.text}" for fact in stated_facts(release.facts))),
@@ -293,7 +239,7 @@ def _guarantee_rows(release: Release) -> list[_Row]:
     return rows
 
 
-def _built(release: Release) -> list[_Row]:
+def _mechanism_rows(release: Release) -> list[_Row]:
     measurement = release.measurement
     method = measurement.method()
     proof = (
@@ -314,7 +260,7 @@ def _built(release: Release) -> list[_Row]:
         else f"{escape(noise_in_words(release))} See <code>docs/decisions/0010-exact-noise.md</code>{pages}."
     )
     return [
-        _Row("Mechanism", _said(without_citations(method.sentence))),
+        _Row("Mechanism", _capitalised(without_citations(method.sentence))),
         _Row("Proof", proof),
         _Row("Audit", audit),
         _Row("Sampler", sampler),
@@ -329,7 +275,7 @@ def _built(release: Release) -> list[_Row]:
     ]
 
 
-def _worth(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
+def _quality_rows(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
     forecast = release.measurement.forecast()
     expected = "No forecast is known for this product."
     if forecast is not None:
@@ -355,7 +301,7 @@ def _worth(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
     return rows
 
 
-def _custody(release: Release) -> list[_Row]:
+def _custody_rows(release: Release) -> list[_Row]:
     custody = release.measurement.study.custody
     asked = {
         "Holder": custody.holder,
@@ -383,23 +329,21 @@ def _stream_channels(release: Release) -> tuple[str, ...]:
     return ()
 
 
-def _said(text: str) -> str:
+def _capitalised(text: str) -> str:
     first = text[:1]
     return escape((first.upper() if first.isascii() else first) + text[1:])  # ε stays ε
 
 
 def _missing(text: str) -> str:
-    return f'<strong class="missing">{_said(text)}</strong>'
+    return f'<strong class="missing">{_capitalised(text)}</strong>'
 
 
 def _list(items: Any) -> str:
-    return "<ul>" + "".join(f"<li>{_said(item)}</li>" for item in items) + "</ul>"
-
-
-_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+    return "<ul>" + "".join(f"<li>{_capitalised(item)}</li>" for item in items) + "</ul>"
 
 
 # --- ``registry-entry.json``: a draft entry for the public registry of differential privacy deployments.
+# JSON is YAML too, so the file can be submitted as it is, under a name that ends in .yaml.
 
 
 TO_FILL_IN = "To be filled in"
@@ -480,11 +424,11 @@ def _relation(guarantee: Guarantee) -> str:
     adjacent = neighbours_in_words(guarantee)
     if not isinstance(guarantee, GazeStreamDP):
         return f"{guarantee.neighbours}. {adjacent}"
-    head = "" if guarantee.head_radius is None else f" (the head: {exact_number(guarantee.head_radius)} deg)"
+    head = "" if guarantee.head_radius is None else f" (the head: {number_text(guarantee.head_radius)} deg)"
     return (
         f"{adjacent} Input metric: two gaze streams are at distance 1 if they have the same time stamps, the same "
-        f"missing samples, and differ only within one closed window of {exact_number(guarantee.window)} s, there by "
-        f"at most {exact_number(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. "
+        f"missing samples, and differ only within one closed window of {number_text(guarantee.window)} s, there by "
+        f"at most {number_text(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. "
         "Bound on the input distance: 1. "
         "Output measure: max divergence. Bound on the output distance: epsilon."
     )
@@ -515,29 +459,80 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
-# --- The documents of a release: for participants, authors, reviewers, and the public registry of deployments.
+# --- What the documents cite, as BibTeX.
 
 
-METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
-PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
-"""What a heatmap, or the mean of a movie, is made of, three maps side by side; shown by the statement's page, too."""
+_BIBTEX = {
+    "gazeveil": f"""@software{{gazeveil,
+  author  = {{{{The gazeveil authors}}}},
+  title   = {{gazeveil: The Privacy Layer for Eye Tracking}},
+  version = {{{__version__}}},
+  year    = {{2026}}
+}}""",
+    "dwork2014": """@article{dwork2014,
+  author  = {Dwork, Cynthia and Roth, Aaron},
+  title   = {The Algorithmic Foundations of Differential Privacy},
+  journal = {Foundations and Trends in Theoretical Computer Science},
+  volume  = {9},
+  number  = {3--4},
+  pages   = {211--407},
+  year    = {2014},
+  doi     = {10.1561/0400000042}
+}""",
+    "balle2018": """@inproceedings{balle2018,
+  author    = {Balle, Borja and Wang, Yu-Xiang},
+  title     = {Improving the {Gaussian} Mechanism for Differential Privacy: Analytical Calibration
+               and Optimal Denoising},
+  booktitle = {Proceedings of the 35th International Conference on Machine Learning},
+  series    = {Proceedings of Machine Learning Research},
+  volume    = {80},
+  year      = {2018}
+}""",
+    "liu2019": """@inproceedings{liu2019,
+  author    = {Liu, Ao and Xia, Lirong and Duchowski, Andrew and Bailey, Reynold and Holmqvist, Kenneth
+               and Jain, Eakta},
+  title     = {Differential Privacy for Eye-Tracking Data},
+  booktitle = {2019 Symposium on Eye Tracking Research and Applications (ETRA '19)},
+  publisher = {ACM},
+  year      = {2019},
+  doi       = {10.1145/3314111.3319823}
+}""",
+    "bozkir2021": """@article{bozkir2021,
+  author  = {Bozkir, Efe and G{\\"u}nl{\\"u}, Onur and Fuhl, Wolfgang and Schaefer, Rafael F. and Kasneci, Enkelejda},
+  title   = {Differential Privacy for Eye Tracking with Temporal Correlations},
+  journal = {PLOS ONE},
+  volume  = {16},
+  number  = {8},
+  pages   = {e0255979},
+  year    = {2021},
+  doi     = {10.1371/journal.pone.0255979}
+}""",
+    "li2021": """@inproceedings{li2021,
+  author    = {Li, Jingjie and Roy Chowdhury, Amrita and Fawaz, Kassem and Kim, Younghyun},
+  title     = {{Kal{$\\varepsilon$}ido}: Real-Time Privacy Control for Eye-Tracking Systems},
+  booktitle = {30th {USENIX} Security Symposium},
+  year      = {2021},
+  isbn      = {978-1-939133-24-3}
+}""",
+    "wilson2024": """@article{wilson2024,
+  author  = {Wilson, Ethan and Ibragimov, Azim and Proulx, Michael J. and Tetali, Sai Deep and Butler, Kevin
+             and Jain, Eakta},
+  title   = {Privacy-Preserving Gaze Data Streaming in Immersive Interactive Virtual Reality: Robustness
+             and User Experience},
+  journal = {IEEE Transactions on Visualization and Computer Graphics},
+  volume  = {30},
+  number  = {5},
+  pages   = {2257--2268},
+  year    = {2024}
+}""",
+}
 
 
-def write_documents(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
-    """Write all documents of a release into its folder."""
-    picture = parts_in(folder)
-    texts = {
-        **release.statement().files(picture),
-        METHODS: methods_text(release, about_the_value),
-        EVIDENCE: evidence_page(release, about_the_value),
-    }
-    if (entry := registry_entry(release, about_the_value)) is not None:
-        texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+def bibtex(keys: Iterable[str]) -> str:
+    """Return the entries with these keys, gazeveil itself first."""
+    return "\n\n".join(_BIBTEX[key] for key in dict.fromkeys(["gazeveil", *keys]))
 
 
-def parts_in(folder: Path) -> bytes | None:
-    """Return the picture of what the value is made of, where the folder holds one."""
-    parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
-    return parts[0].read_bytes() if parts else None
+def known_sources() -> tuple[str, ...]:
+    """Return the keys of all entries."""
+    return tuple(_BIBTEX)

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a release of feature series needs beside recordings.
-
-Settings and lengths from declared facts, and a learnt public design.
+"""What a release of feature series needs beside recordings: extraction settings, lengths, and a public design.
 
 Data come as a corpus, from which features are extracted after the charge, or as a table that `gazeveil features
 extract` made. A table's label says how it was made. Where a study is declared, only a table that was extracted with
@@ -43,7 +41,7 @@ def is_table(source: Data) -> bool:
     return isinstance(source, FeatureTable) or (isinstance(source, Path | str) and not Path(source).is_dir())
 
 
-def declares(study: Study, source: Data) -> ExternalFeatures | None:
+def declared_table(study: Study, source: Data) -> ForeignFeatures | None:
     """Return what the study declares about a table from elsewhere; None if the source is of another kind.
 
     Raises:
@@ -86,11 +84,11 @@ def observed_facts(source: Data, *, number: Number | None = None, secret: bool =
     labels = table.rows.select("observer", "stimulus", "task", "group").unique().sort(pl.all()).rows()
     plane = Geometry(Unit(table.info.unit))  # all that a table says about where gaze lay
     tasks = {spelt(stimulus): task for _, stimulus, task, _ in labels}
-    told = number is not None or secret
+    number_given = number is not None or secret
     return Study(
         name="a table of features" if isinstance(source, FeatureTable) else Path(str(source)).stem,
         participants=Participants(
-            roster=None if told else tuple(table.observers),
+            roster=None if number_given else tuple(table.observers),
             number=None if number is None else int(str(number)),
             secret=secret,
         ),
@@ -98,7 +96,7 @@ def observed_facts(source: Data, *, number: Number | None = None, secret: bool =
         recordings=Recordings(
             pupil_unit=table.info.pupil_unit, groups={spelt(who): group for who, _, _, group in labels if group}
         ),
-        observed=frozenset({"stimuli", "recordings", *(() if told else ("participants",))}),
+        observed=frozenset({"stimuli", "recordings", *(() if number_given else ("participants",))}),
     )
 
 
@@ -108,7 +106,7 @@ def with_series(study: Study, series: int) -> Study:
     return replace(study, recordings=replace(study.recordings, per_stimulus=count))
 
 
-def settings_of(
+def study_settings(
     study: Study,
     *,
     window: float | None = None,
@@ -153,15 +151,15 @@ def _fixation_radius(radius: float | str | None, *, degrees: bool) -> float | No
     return float(read_length(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
 
 
-def settings_for(study: Study, source: Data, **options: Any) -> Settings | ExternalFeatures:
-    """Return how the features of a source are made: as a table's label says, or by options (see `settings_of`).
+def source_settings(study: Study, source: Data, **options: Any) -> Settings | ForeignFeatures:
+    """Return how the features of a source are made: as a table's label says, or by options (see `study_settings`).
 
     Raises:
         OptionError: If a table was extracted with facts from the data, and the study is declared.
     """
-    foreign = declares(study, source)
+    foreign = declared_table(study, source)
     if foreign is None and not is_table(source):
-        return settings_of(study, **options)
+        return study_settings(study, **options)
     if any(value is not None for value in options.values()):
         raise OptionError("the table is already made: --window, --step, --bins and --radius are for a corpus")
     return foreign or Settings.of(label_of(study, source))
@@ -237,7 +235,7 @@ def learn_design(
         source: Where these participants come from, in words; it goes out with every release.
         task: The task that will be released; it decides the length of series.
         features: Which features, in this order; by default all that vary.
-        settings: How features are made; by default the 52 features in windows of 30 s (`settings_of`). Plan with the
+        settings: How features are made; by default the 52 features in windows of 30 s (`study_settings`). Plan with the
             same.
         steps: How long a series is; by default as long as the study declares.
         pupil_range: Plausible pupil sizes; needed for pupil features where the unit is not mm.
@@ -248,7 +246,7 @@ def learn_design(
         InputError: If there are too few public series, or the study has no such task.
         OptionError: If nothing says how long series are.
     """
-    made = settings_of(study) if settings is None else settings
+    made = study_settings(study) if settings is None else settings
     length = declared_steps(made, stimuli_of(study, task)) if steps is None else steps
     if not isinstance(public, FeatureTable):
         corpus = public if isinstance(public, Corpus) else Corpus.open(public)

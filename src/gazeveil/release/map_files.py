@@ -55,7 +55,7 @@ def drawing_of(geometry: Geometry) -> Drawing:
     return visual_report.MapPictures(geometry), visual_report.MapPictures(geometry)
 
 
-def write_map(
+def write_map_pictures(
     estimate: Estimate,
     geometry: Geometry,
     folder: Path,
@@ -89,7 +89,7 @@ def write_map(
         (folder / f"{name}.overlay.png").write_bytes(visual_report.heat_over_picture(under, large, title))
 
 
-def write_parts(estimate: Estimate, geometry: Geometry, path: Path, title: str) -> None:
+def write_parts_picture(estimate: Estimate, geometry: Geometry, path: Path, title: str) -> None:
     """Write the picture of what a map is made of; none without the extra ``plots``."""
     if visual_report.available():
         path.write_bytes(visual_report.parts_picture(estimate.prior, estimate.map, estimate.hot_spots, geometry, title))
@@ -266,7 +266,7 @@ def film_saliency(film: tuple[Path, str], screen: Geometry, times: tuple[float, 
     return tuple(found)
 
 
-def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
+def map_table(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
     """Return an estimate as a table, a row a cell, with columns that say what it is of."""
     rows, columns = estimate.map.shape
     row, column = np.divmod(np.arange(rows * columns), columns)
@@ -332,7 +332,7 @@ class Frames:
         """
         if not len(maps) or len(edges) != len(maps) + 1:
             raise InputError(f"{len(maps)} maps need {len(maps) + 1} edges of time, not {len(edges)}")
-        under = _ground(geometry) if picture is None else _shrunk(picture)
+        under = _black_picture(geometry) if picture is None else _shrunk(picture)
         height, width = under.shape[:2]
         colour, largest = _colours(), max(float(np.max(maps)), 1e-300)
         frames = np.empty((len(maps), height + BAR, width, 3), dtype=np.uint8)
@@ -400,7 +400,7 @@ def _colours() -> NDArray[np.float64]:
     return np.asarray(colormaps["inferno"](np.linspace(0, 1, 256))[:, :3] * 255)
 
 
-def _ground(geometry: Geometry) -> NDArray[np.uint8]:
+def _black_picture(geometry: Geometry) -> NDArray[np.uint8]:
     left, top, right, bottom = geometry.extent()
     return np.zeros((max(round(WIDTH * abs((bottom - top) / (right - left))), 2), WIDTH, 3), dtype=np.uint8)
 

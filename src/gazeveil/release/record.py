@@ -1,12 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The one record of a release.
-
-A folder with ``release.json``, value, pictures and documents; and its signature (Ed25519).
+"""The record of a release: a folder with ``release.json``, value, pictures and documents; and its signature (Ed25519).
 
 ``release.json`` holds format, version, id, date, software, guarantee, public facts, recipe, receipt and the SHA-256 of
-every other file, and last a digest of itself without that field. Its version is raised when its meaning changes;
-older ones stay readable (`gazeveil.release.verify`).
+every other file, and last a digest of itself without that field. Its version is raised when its meaning changes.
 """
 
 from __future__ import annotations
@@ -31,74 +28,6 @@ from gazeveil.release.study_toml import digest_of_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-
-ALGORITHM = "ed25519"
-_HOW = "make one with `openssl genpkey -algorithm ed25519 -out key.pem`"
-
-
-def private_key(path: Path) -> Ed25519PrivateKey:
-    """Read a private key.
-
-    Raises:
-        FileFormatError: If there is none of that kind.
-    """
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
-
-    try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError) as error:
-        raise FileFormatError(path, expected="an Ed25519 private key in PEM", found=why(error), hint=_HOW) from None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise FileFormatError(path, expected="an Ed25519 private key", found="another kind of key", hint=_HOW)
-    return key
-
-
-def public_key(path: Path) -> Ed25519PublicKey:
-    """Read a public key.
-
-    Raises:
-        FileFormatError: If there is none of that kind.
-    """
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415
-
-    hint = "write it with `openssl pkey -in key.pem -pubout -out key.pub.pem`"
-    try:
-        key = load_pem_public_key(path.read_bytes())
-    except (OSError, ValueError, TypeError) as error:
-        raise FileFormatError(path, expected="an Ed25519 public key in PEM", found=why(error), hint=hint) from None
-    if not isinstance(key, Ed25519PublicKey):
-        raise FileFormatError(path, expected="an Ed25519 public key", found="another kind of key", hint=hint)
-    return key
-
-
-def signature(key: Ed25519PrivateKey, digest: str) -> dict[str, str]:
-    """Return the signature of a digest, with the public key that checks it."""
-    raw = key.public_key().public_bytes_raw()
-    return {"algorithm": ALGORITHM, "public_key": raw.hex(), "signature": key.sign(digest.encode()).hex()}
-
-
-def is_signed(found: Any, digest: str, key: Ed25519PublicKey | None = None) -> bool:
-    """Return whether a signature is one of a digest, by a given key, or else by the key that it names."""
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
-
-    try:
-        named, signed = bytes.fromhex(found["public_key"]), bytes.fromhex(found["signature"])
-        # Written in one way only: of two spellings one was not written by us.
-        if found != {"algorithm": ALGORITHM, "public_key": named.hex(), "signature": signed.hex()}:
-            return False
-        if key is not None and named != key.public_bytes_raw():
-            return False
-        Ed25519PublicKey.from_public_bytes(named).verify(signed, digest.encode())
-    except (KeyError, TypeError, ValueError, InvalidSignature):
-        return False
-    return True
-
-
-# --- The one record of a release: a folder with ``release.json``, the value, pictures and documents for readers.
 
 
 FORMAT = "gazeveil-release"
@@ -130,31 +59,14 @@ def write_record(
         values = _values(release, more, _digests(target))
         values["digest"] = digest_of_record(values)
         values["signature"] = None if key is None else signature(key, values["digest"])
-        (target / NAME).write_text(as_text(values), encoding="utf-8", newline="\n")
+        (target / NAME).write_text(record_text(values), encoding="utf-8", newline="\n")
         private = private_report(release.measurement.study, release.private)
-        write_private(private_report_of(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")
+        write_private(private_report_path(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")
     return folder
 
 
-def private_report_of(folder: Path) -> Path:
-    """Return where the holder's private report about a release is: beside the folder, never in it."""
-    return folder.with_name(f"{folder.name}.private-report.json")
-
-
-def as_text(values: Mapping[str, Any]) -> str:
-    """Return a record as the text of its file: there is one way to write it."""
-    return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def digest_of_record(values: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a record without the fields that seal it, as JSON with sorted keys and no blanks."""
-    covered = {key: value for key, value in values.items() if key not in SEALED}
-    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def check_place(folder: Path, *, overwrite: bool) -> None:
-    """Find out before anything is spent what would fail after.
+    """Check, before anything is spent, that a release can be written to a folder.
 
     Raises:
         OutputError: If the folder cannot be written, or would replace something that is no release.
@@ -164,7 +76,7 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
         raise OutputError(
             f"{folder} exists already", hint="choose another name, or add --overwrite (in Python overwrite=True)"
         )
-    if folder.exists() and not _may_go(folder):
+    if folder.exists() and not _may_be_replaced(folder):
         raise OutputError(
             f"{folder} exists and is not an earlier release, so it is not replaced",
             hint=f"choose another name; a release is a folder with a {NAME}",
@@ -177,9 +89,26 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
         raise OutputError(f"cannot write to {folder.parent}", hint="choose another place, or allow writing there")
 
 
+def private_report_path(folder: Path) -> Path:
+    """Return where the holder's private report about a release is: beside the folder, never in it."""
+    return folder.with_name(f"{folder.name}.private-report.json")
+
+
+def record_text(values: Mapping[str, Any]) -> str:
+    """Return a record as the text of its file, in the one way that it is written."""
+    return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def digest_of_record(values: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a record without the fields that seal it, as JSON with sorted keys and no blanks."""
+    covered = {key: value for key, value in values.items() if key not in SEALED}
+    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _check_names(folder: Path) -> None:
-    """Refuse names that fail later, or that would put the private report where it is published."""
-    report = private_report_of(folder)
+    """Refuse names that would fail later, or that would put the private report where it is published."""
+    report = private_report_path(folder)
     try:
         (folder.parent / f".{report.name}.{'0' * 12}.partial").lstat()  # the longest name that is written
     except FileNotFoundError:
@@ -198,8 +127,8 @@ def _check_names(folder: Path) -> None:
             )
 
 
-def _may_go(folder: Path) -> bool:
-    """Return whether a folder is empty or an earlier release; what else someone keeps is not ours to remove."""
+def _may_be_replaced(folder: Path) -> bool:
+    """Return whether a folder is empty or an earlier release; nothing else may be removed."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     return (folder / NAME).is_file() or not any(folder.iterdir())
@@ -235,3 +164,73 @@ def _values(release: Release, more: Mapping[str, Any], files: Mapping[str, str])
 def _digests(target: Path) -> dict[str, str]:
     paths = sorted(path for path in target.rglob("*") if path.is_file())
     return {path.relative_to(target).as_posix(): digest_of_file(path) for path in paths}
+
+
+# --- Signatures.
+
+
+ALGORITHM = "ed25519"
+_KEY_HINT = "make one with `openssl genpkey -algorithm ed25519 -out key.pem`"
+
+
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """Read a private key.
+
+    Raises:
+        FileFormatError: If there is none of that kind.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError) as error:
+        raise FileFormatError(
+            path, expected="an Ed25519 private key in PEM", found=why(error), hint=_KEY_HINT
+        ) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise FileFormatError(path, expected="an Ed25519 private key", found="another kind of key", hint=_KEY_HINT)
+    return key
+
+
+def public_key(path: Path) -> Ed25519PublicKey:
+    """Read a public key.
+
+    Raises:
+        FileFormatError: If there is none of that kind.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415
+
+    hint = "write it with `openssl pkey -in key.pem -pubout -out key.pub.pem`"
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except (OSError, ValueError, TypeError) as error:
+        raise FileFormatError(path, expected="an Ed25519 public key in PEM", found=why(error), hint=hint) from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise FileFormatError(path, expected="an Ed25519 public key", found="another kind of key", hint=hint)
+    return key
+
+
+def signature(key: Ed25519PrivateKey, digest: str) -> dict[str, str]:
+    """Return the signature of a digest, with the public key that checks it."""
+    raw = key.public_key().public_bytes_raw()
+    return {"algorithm": ALGORITHM, "public_key": raw.hex(), "signature": key.sign(digest.encode()).hex()}
+
+
+def is_signed(found: Any, digest: str, key: Ed25519PublicKey | None = None) -> bool:
+    """Return whether a signature is one of a digest, by a given key, or else by the key that it names."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
+    try:
+        named, signed = bytes.fromhex(found["public_key"]), bytes.fromhex(found["signature"])
+        # A signature has one spelling only; gazeveil wrote no other.
+        if found != {"algorithm": ALGORITHM, "public_key": named.hex(), "signature": signed.hex()}:
+            return False
+        if key is not None and named != key.public_bytes_raw():
+            return False
+        Ed25519PublicKey.from_public_bytes(named).verify(signed, digest.encode())
+    except (KeyError, TypeError, ValueError, InvalidSignature):
+        return False
+    return True

@@ -15,7 +15,7 @@ from gazeveil.exact import decimal_up, exact, in_digits
 from gazeveil.privacy.protection import MOST_ADVISED, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
-from gazeveil.release.product_base import least
+from gazeveil.release.product_base import smallest_number
 
 MOST_PARTICIPANTS = 100_000
 LEAST_EPSILON = Fraction(1, 100)
@@ -100,7 +100,7 @@ class SampleSize:
         if measurement.epsilon is not None:
             self._draw_epsilon(axes.pop(), exact(measurement.epsilon), number)
         if axes:
-            people = sorted({max(round(count), 2) for count in _spread(max(number / 8, 2), number * 8, _CURVE)})
+            people = sorted({max(round(count), 2) for count in _log_spaced(max(number / 8, 2), number * 8, _CURVE)})
             _draw(axes[0], people, [self._at(participants=count) for count in people], number, self.participants)
             at = "" if measurement.epsilon is None else f", at ε = {in_digits(exact(measurement.epsilon))}"
             axes[0].set_xlabel(f"participants{at}")
@@ -108,7 +108,7 @@ class SampleSize:
         return Picture(png(figure))
 
     def _draw_epsilon(self, axes: Any, epsilon: Fraction, number: int) -> None:
-        amounts = [decimal_up(Fraction(value), 3) for value in _spread(0.1, float(MOST_ADVISED), _CURVE)]
+        amounts = [decimal_up(Fraction(value), 3) for value in _log_spaced(0.1, float(MOST_ADVISED), _CURVE)]
         needed = None if self.epsilon is None else float(self.epsilon)
         forecasts = [self._at(epsilon=amount) for amount in amounts]
         _draw(axes, [float(amount) for amount in amounts], forecasts, float(epsilon), needed)
@@ -122,7 +122,7 @@ class SampleSize:
             return None
 
 
-def enough(plan: Plan, want: float) -> SampleSize:
+def sample_size_for(plan: Plan, want: float) -> SampleSize:
     """Return how many participants, and which ε, are enough for a wanted value of the forecast's measure.
 
     Raises:
@@ -146,9 +146,9 @@ def enough(plan: Plan, want: float) -> SampleSize:
     if not measurement.per_participant:
         plan.at(participants=plan.study.participants.number)  # says so where they cannot be changed
         most = min(MOST_PARTICIPANTS, math.ceil(1 / _delta(plan)) - 1)
-        participants = least(lambda count: good(participants=count), 2, most)
+        participants = smallest_number(lambda count: good(participants=count), 2, most)
     if measurement.epsilon is not None:
-        step = least(lambda step: good(epsilon=_epsilon(step)), 0, _STEPS)
+        step = smallest_number(lambda step: good(epsilon=_epsilon(step)), 0, _STEPS)
         own = exact(measurement.epsilon)
         epsilon = None if step is None else _epsilon(step)
         if epsilon is not None and own < epsilon and good(epsilon=own):
@@ -158,7 +158,7 @@ def enough(plan: Plan, want: float) -> SampleSize:
 
 def advice(plan: Plan) -> str:
     """Say what would be worth its budget, where a plan is not: never an ε that one should not speak of."""
-    options, answer = list(plan.measurement.alternatives()), enough(plan, _forecast(plan).floor)
+    options, answer = list(plan.measurement.alternatives()), sample_size_for(plan, _forecast(plan).floor)
     if answer.epsilon is not None:
         strength = strength_of(answer.epsilon, plan.study.neighbours)
         options.append(f"an ε of {in_digits(answer.epsilon)} ({strength})")
@@ -192,7 +192,7 @@ def _forecast(plan: Plan) -> Forecast:
     return forecast
 
 
-def _spread(low: float, high: float, count: int) -> list[float]:
+def _log_spaced(low: float, high: float, count: int) -> list[float]:
     return [low * (high / low) ** (step / (count - 1)) for step in range(count)]
 
 

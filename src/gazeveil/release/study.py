@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A declared study: every public fact that a release may use, as one frozen value; and the files of many stimuli.
+"""A declared study: every public fact that a release may use, as one frozen value.
 
 A fact is public because someone declared it, not because it was found in the data. `Study.open` reads the
-declaration (`gazeveil.release.study_toml`); `Study.observed` reads the facts off a corpus instead, and everything that
-is released from such a study says that these facts are not protected.
+declaration (`gazeveil.release.study_toml`). `Study.observed_in` reads the facts off a corpus instead; every release
+from such a study says that these facts are not protected.
 """
 
 from __future__ import annotations
@@ -323,14 +323,14 @@ class Study:
             observed=frozenset(facts),
         )
 
-    def plan(self, mechanism: Any, **which: Any) -> Plan:
+    def plan(self, mechanism: Any, **selection: Any) -> Plan:
         """Return what a release by this mechanism guarantees, costs and is expected to be worth.
 
-        Nothing but public facts is looked at. ``which`` says what is released, for example ``stimulus="scene-01"``.
+        Only public facts are used. ``selection`` says what is released, for example ``stimulus="scene-01"``.
         """
         from gazeveil.release.plan import plan  # noqa: PLC0415  (knows this class)
 
-        return plan(self, mechanism, **which)
+        return plan(self, mechanism, **selection)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -504,7 +504,7 @@ def _spelt_once(names: Iterable[str]) -> set[str]:
     return {spelt(str(name)) for name in names}
 
 
-# --- Files that are about many stimuli: their weights, their pictures, and how the files of each are called.
+# --- Files about many stimuli: their weights, their pictures, and the names of the files of each.
 
 
 _LONGEST_NAME = 150
@@ -564,7 +564,7 @@ def find_frames(folder: Path, moments: int) -> list[Path]:
 
 
 def file_names(stimuli: Iterable[str]) -> dict[str, str]:
-    """Return a name for each that every file system takes, and that no two share, even where capitals do not count."""
+    """Return a unique name for each stimulus that every file system takes, also where capitals do not count."""
     names = {stimulus: file_name(stimulus) for stimulus in stimuli}
     count = Counter(name.casefold() for name in names.values())
     return {

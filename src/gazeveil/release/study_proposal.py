@@ -93,7 +93,7 @@ def propose(
     *,
     name: str | None = None,
     who: str = "roster",
-    beside: KnownFacts | None = None,
+    known: KnownFacts | None = None,
     tell: Tell = silent,
 ) -> tuple[Study, dict[str, str]]:
     """Look at a corpus and propose the declaration of its study.
@@ -102,7 +102,7 @@ def propose(
         corpus: The recordings.
         name: The study's name; by default the corpus's.
         who: How participants are declared: ``roster`` by their names, ``number``, or ``secret`` for a secret number.
-        beside: Pictures, areas, groups and who pays.
+        known: Pictures, areas, groups and who pays.
         tell: Called as the work goes on.
 
     Returns:
@@ -111,8 +111,8 @@ def propose(
     Raises:
         InputError: If no recording can be read, or a stimulus cannot be declared under its name.
     """
-    more = beside or KnownFacts()
-    seen, whole = _look(corpus, tell)
+    known = known or KnownFacts()
+    seen, whole = _summaries(corpus, tell)
     unread = len(corpus.parts) - len(whole)
     lists = [each for each in seen if each.is_list]
     others = len(seen) - len(lists) if 2 * len(lists) > len(seen) else len(lists)
@@ -133,15 +133,15 @@ def propose(
         seconds = _nominal_length([each.seconds for each in ours])
         proposed = Stimulus(
             name=_declarable(stimulus),
-            screen=screens[stimulus].with_sizes(**more.sizes),
+            screen=screens[stimulus].with_sizes(**known.sizes),
             seconds=seconds,
-            picture=_found(more.pictures, stimulus, PICTURES),
-            film=_found(more.pictures, stimulus, FILMS),
-            areas=_found(more.areas, stimulus, (".json",)),
+            picture=_file_named(known.pictures, stimulus, PICTURES),
+            film=_file_named(known.pictures, stimulus, FILMS),
+            areas=_file_named(known.areas, stimulus, (".json",)),
         )
         stimuli.append(proposed)
         remarks[f"stimuli.{stimulus}"] = _stimulus_remark(proposed, ours)
-    recordings, remarks["recordings"] = _recordings(seen, people, more.groups, who)
+    recordings, remarks["recordings"] = _recordings(seen, people, known.groups, who)
     if 2 * len(lists) > len(seen):
         only = replace(corpus, parts=tuple(part for part in whole if part.holds_fixations))
         recordings = replace(recordings, rate_hz=None, fixations=stated_in(only))
@@ -158,7 +158,7 @@ def propose(
         stimuli=tuple(stimuli),
         recordings=recordings,
         delta=delta_for(None if who == "secret" else len(people)),
-        budget=more.budget,
+        budget=known.budget,
     )
     remarks[""] += "\n" + _delta_remark(who)
     return with_whole_paths(study), {key: text for key, text in remarks.items() if text}
@@ -178,7 +178,7 @@ def delta_for(number: int | None) -> Fraction:
     return delta
 
 
-def _look(corpus: Corpus, tell: Tell) -> tuple[list[_RecordingSummary], list[Part]]:
+def _summaries(corpus: Corpus, tell: Tell) -> tuple[list[_RecordingSummary], list[Part]]:
     """Read length and rate of every recording, part by part; return also the parts that could be read."""
     spans: dict[Key, tuple[float, float]] = {}
     steps: dict[Key, float] = {}
@@ -339,7 +339,7 @@ def _delta_remark(who: str) -> str:
     return f"delta: the δ of releases that name none, {reason}."
 
 
-def _found(folder: Path | None, name: str, suffixes: tuple[str, ...]) -> tuple[Path, str] | None:
+def _file_named(folder: Path | None, name: str, suffixes: tuple[str, ...]) -> tuple[Path, str] | None:
     """Return the file that is named as a stimulus is, with or without the ending of either, if there is one."""
     if folder is None or not name:
         return None

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``study.toml``: the declaration of a study, read, written, and changed in place when a participant withdraws.
 
-What is wrong is reported with file, line, field, what was expected and what was found. Unknown fields are refused.
+Errors name file, line, field, what was expected and what was found. Unknown fields are refused.
 
-The change is made in the text. It counts only if the new text reads as the study without that participant; otherwise
-the whole file is written anew, which loses comments.
+`withdraw` edits the text. The edit counts only if the new text reads as the study without that participant; otherwise
+the whole file is rewritten, which loses comments.
 """
 
 from __future__ import annotations
@@ -30,66 +30,6 @@ from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.toml_table import File, Table, lines_of, tables, told
 
-MOST_ROWS = 1_000_000
-_COLUMNS = ("participant", "stimulus", "session", "order")
-_EXPECTED = "a range: [low, high], or { low = …, high = …, log = true }"
-
-
-def features_in(table: Table) -> ExternalFeatures:
-    """Return what the table ``[features]`` declares.
-
-    Raises:
-        FileFormatError: If it declares something else.
-    """
-    ranges = table.table("ranges", expected="the range of every feature: a table [features.ranges]")
-    found = {name: _range(ranges, name) for name in ranges.values}
-    ranges.done()
-    columns = {key: table.text(key, "") for key in _COLUMNS if key in table}
-    more = {key: table.text(key, "") for key in ("source", "learnt_from")}
-    rows = table.whole("rows", 1, MOST_ROWS, 1)
-    table.done()
-    try:
-        return ExternalFeatures(declared=Ranges.of(found), rows=rows, **columns, **more)
-    except GazeveilError as error:
-        raise table.file.because(table.where, "a table of features", error) from None
-
-
-def features_text(features: ExternalFeatures, section: Callable[..., str]) -> list[str]:
-    """Return the tables that declare it, each written by ``section(name, values)``."""
-    columns = {key: value for key in _COLUMNS if (value := getattr(features, key))}
-    more = {key: value for key in ("source", "learnt_from") if (value := getattr(features, key))}
-    ranges = {name: _written(item) for name, item in features.declared}
-    return [section("features", {**columns, "rows": features.rows, **more}), section("features.ranges", ranges)]
-
-
-def _range(ranges: Table, name: str) -> Range:
-    value = ranges.any(name)
-    if isinstance(value, list):
-        if len(value) != 2:
-            raise ranges.wrong(name, _EXPECTED, told(value))
-        value = {"low": value[0], "high": value[1]}
-    if not isinstance(value, dict) or not {"low", "high"} <= value.keys() <= {"low", "high", "log", "why"}:
-        raise ranges.wrong(name, _EXPECTED, told(value))
-    numbers = all(isinstance(value[end], int | float) and not isinstance(value[end], bool) for end in ("low", "high"))
-    log, why = value.get("log", False), value.get("why", "")
-    if not numbers or not isinstance(log, bool) or not isinstance(why, str):
-        raise ranges.wrong(name, _EXPECTED, told(value))
-    try:
-        return Range(float(value["low"]), float(value["high"]), why, log)
-    except GazeveilError as error:
-        raise ranges.because(name, _EXPECTED, error) from None
-
-
-def _written(item: Range) -> list[float] | dict[str, Any]:
-    if not item.log and not item.why:
-        return [item.low, item.high]
-    more: dict[str, Any] = {"log": True} if item.log else {}
-    return {"low": item.low, "high": item.high, **more, **({"why": item.why} if item.why else {})}
-
-
-# --- ``study.toml``: the declaration of a study, read and written.
-
-
 FORMAT = "gazeveil-study"
 VERSION = 1
 MOST_PARTICIPANTS = 10_000_000
@@ -105,6 +45,27 @@ def read_study(path: Path) -> Study:
     except (OSError, ValueError) as error:
         raise _no_study(path, why(error)) from None
     return study_in(text, path)
+
+
+def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None = None, overwrite: bool = False) -> None:
+    """Write a study; ``remarks`` are comments for the head of the file (""), tables and ``stimuli.NAME``.
+
+    Raises:
+        InputError: If a name in it cannot be written, for example one with a line break.
+        OutputError: If the file cannot be written, or is there and may not be replaced.
+    """
+    study = replace(  # what is assumed is not declared
+        study, stimuli=tuple(replace(each, screen=each.declared_screen, assumed=()) for each in study.stimuli)
+    )
+    text = as_toml(study, path.parent, remarks or {})
+    try:
+        found = study_in(text, path)
+    except FileFormatError as error:
+        raise InputError(f"the study cannot be declared in a file: {error.expected}, found {error.found}") from None
+    if with_whole_paths(found) != replace(with_whole_paths(study), observed=frozenset()):
+        raise InternalError("the file of a study would say something else than the study")
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def study_in(text: str, path: Path) -> Study:
@@ -151,52 +112,6 @@ def study_in(text: str, path: Path) -> Study:
         raise file.because((), "a study", error) from None
 
 
-def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None = None, overwrite: bool = False) -> None:
-    """Write a study; ``remarks`` are comments for the head of the file (""), tables and ``stimuli.NAME``.
-
-    Raises:
-        InputError: If a name in it cannot be written, for example one with a line break.
-        OutputError: If the file cannot be written, or is there and may not be replaced.
-    """
-    study = replace(  # what is assumed is not declared
-        study, stimuli=tuple(replace(each, screen=each.declared_screen, assumed=()) for each in study.stimuli)
-    )
-    text = as_toml(study, path.parent, remarks or {})
-    try:
-        found = study_in(text, path)
-    except FileFormatError as error:
-        raise InputError(f"the study cannot be declared in a file: {error.expected}, found {error.found}") from None
-    if with_whole_paths(found) != replace(with_whole_paths(study), observed=frozenset()):
-        raise InternalError("the file of a study would say something else than the study")
-    with replacing(path, overwrite=overwrite) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-
-
-def with_whole_paths(study: Study) -> Study:
-    """Return a study whose files and ledger are named by whole paths: equal studies are then equal values."""
-    stimuli = tuple(
-        replace(each, **{what: (_whole(path), digest) for what, (path, digest) in each.files().items()})  # type: ignore[arg-type]
-        for each in study.stimuli
-    )
-    ledger = study.budget.ledger
-    whole = ledger if not ledger or "://" in ledger else str(_whole(Path(ledger)))
-    return replace(study, stimuli=stimuli, budget=replace(study.budget, ledger=whole))
-
-
-def _whole(path: Path) -> Path:
-    """Return a whole path without dots; links stay, so that the files can move together."""
-    return Path(os.path.abspath(path))  # noqa: PTH100  (resolve would follow links)
-
-
-def _no_study(path: Path, found: str) -> FileFormatError:
-    return FileFormatError(
-        path,
-        expected="the TOML file of a study",
-        found=found,
-        hint="propose one with `gazeveil study init CORPUS --out study.toml`",
-    )
-
-
 def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     """Return a study as the text of its file in a folder."""
     people, recordings = study.participants, study.recordings
@@ -231,9 +146,15 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def features_as_toml(features: ExternalFeatures) -> str:
-    """Return the part of a study's file that declares a table of features from elsewhere."""
-    return "\n".join(features_text(features, partial(_section, remarks={})))
+def with_whole_paths(study: Study) -> Study:
+    """Return a study whose files and ledger are named by whole paths: equal studies are then equal values."""
+    stimuli = tuple(
+        replace(each, **{what: (_whole(path), digest) for what, (path, digest) in each.files().items()})  # type: ignore[arg-type]
+        for each in study.stimuli
+    )
+    ledger = study.budget.ledger
+    whole = ledger if not ledger or "://" in ledger else str(_whole(Path(ledger)))
+    return replace(study, stimuli=stimuli, budget=replace(study.budget, ledger=whole))
 
 
 def digest_of_file(path: Path) -> str:
@@ -273,6 +194,23 @@ def checked_file(declared: tuple[Path, str]) -> Path:
             hint="put the declared file back, or declare the new one",
         )
     return path
+
+
+def _whole(path: Path) -> Path:
+    """Return a whole path without dots; links stay, so that the files can move together."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  (resolve would follow links)
+
+
+def _no_study(path: Path, found: str) -> FileFormatError:
+    return FileFormatError(
+        path,
+        expected="the TOML file of a study",
+        found=found,
+        hint="propose one with `gazeveil study init CORPUS --out study.toml`",
+    )
+
+
+# --- Reading the tables.
 
 
 def _participants(table: Table) -> Participants:
@@ -364,6 +302,9 @@ def _beside(file: File, ledger: str) -> str:
     return ledger if not ledger or "://" in ledger else str(_whole(file.beside(ledger)))
 
 
+# --- Writing the tables.
+
+
 def _near(path: Path, folder: Path) -> str:
     """Return a path as it is written in a file of a folder: relative to it if it lies there, else whole."""
     whole, base = _whole(path), _whole(folder)
@@ -422,7 +363,72 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# --- A participant withdraws: the file of the study is changed in place, so that its comments stay.
+# --- ``[features]``: a table of features from elsewhere.
+
+
+MOST_ROWS = 1_000_000
+_COLUMNS = ("participant", "stimulus", "session", "order")
+_EXPECTED = "a range: [low, high], or { low = …, high = …, log = true }"
+
+
+def features_in(table: Table) -> ForeignFeatures:
+    """Return what the table ``[features]`` declares about a table of features from elsewhere.
+
+    Raises:
+        FileFormatError: If it declares something else.
+    """
+    ranges = table.table("ranges", expected="the range of every feature: a table [features.ranges]")
+    found = {name: _range(ranges, name) for name in ranges.values}
+    ranges.done()
+    columns = {key: table.text(key, "") for key in _COLUMNS if key in table}
+    more = {key: table.text(key, "") for key in ("source", "learnt_from")}
+    rows = table.whole("rows", 1, MOST_ROWS, 1)
+    table.done()
+    try:
+        return ForeignFeatures(declared=Ranges.of(found), rows=rows, **columns, **more)
+    except GazeveilError as error:
+        raise table.file.because(table.where, "a table of features", error) from None
+
+
+def features_text(features: ForeignFeatures, section: Callable[..., str]) -> list[str]:
+    """Return the tables that declare it, each written by ``section(name, values)``."""
+    columns = {key: value for key in _COLUMNS if (value := getattr(features, key))}
+    more = {key: value for key in ("source", "learnt_from") if (value := getattr(features, key))}
+    ranges = {name: _written(item) for name, item in features.declared}
+    return [section("features", {**columns, "rows": features.rows, **more}), section("features.ranges", ranges)]
+
+
+def features_as_toml(features: ForeignFeatures) -> str:
+    """Return the part of a study's file that declares a table of features from elsewhere."""
+    return "\n".join(features_text(features, partial(_section, remarks={})))
+
+
+def _range(ranges: Table, name: str) -> Range:
+    value = ranges.any(name)
+    if isinstance(value, list):
+        if len(value) != 2:
+            raise ranges.wrong(name, _EXPECTED, told(value))
+        value = {"low": value[0], "high": value[1]}
+    if not isinstance(value, dict) or not {"low", "high"} <= value.keys() <= {"low", "high", "log", "why"}:
+        raise ranges.wrong(name, _EXPECTED, told(value))
+    numbers = all(isinstance(value[end], int | float) and not isinstance(value[end], bool) for end in ("low", "high"))
+    log, why = value.get("log", False), value.get("why", "")
+    if not numbers or not isinstance(log, bool) or not isinstance(why, str):
+        raise ranges.wrong(name, _EXPECTED, told(value))
+    try:
+        return Range(float(value["low"]), float(value["high"]), why, log)
+    except GazeveilError as error:
+        raise ranges.because(name, _EXPECTED, error) from None
+
+
+def _written(item: Range) -> list[float] | dict[str, Any]:
+    if not item.log and not item.why:
+        return [item.low, item.high]
+    more: dict[str, Any] = {"log": True} if item.log else {}
+    return {"low": item.low, "high": item.high, **more, **({"why": item.why} if item.why else {})}
+
+
+# --- Withdrawal: the file is changed in place, so that its comments stay.
 
 
 _HEADER = re.compile(r"^\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$", re.MULTILINE)

@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share: how gaze files are read, how large the screen is, fields of a dataclass.
+"""Options that several commands share: how gaze files are read, how large the screen is, settings of a mechanism.
 
-Keys are the options without dashes (``time_unit = "ms"``); ``[columns]`` is the table of ``--column``. What the command
-line says comes first; rules, sentinels and columns of both are joined.
-
-A command decorated with `reads_gaze` takes a parameter ``source`` (a `GazeSource`) and gets it filled from the
-command line; the options themselves are the parameters of `_source` below.
+A command decorated with `reads_gaze` takes a parameter ``source`` (a `GazeSource`), which is filled from the command
+line; the options themselves are the parameters of `_source` below. ``--reading reading.toml`` gives the same options in
+a file. `with_settings` and `with_fields_of` turn settings of a mechanism, or fields of a dataclass, into options.
 """
 
 from __future__ import annotations
@@ -44,8 +42,8 @@ def option(*names: str, text: str, panel: str, metavar: str | None = None) -> An
     return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
 
 
-def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
-    """Return a function as a command with these arguments and options; those without a default come first."""
+def with_parameters(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
+    """Give a function these parameters as its signature; those without a default come first."""
     merged = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
     keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
@@ -53,7 +51,7 @@ def taking(run: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> 
     return run
 
 
-def declared(setting: Setting, *, panel: str | None = None, more: str = "") -> Any:
+def setting_option(setting: Setting, *, panel: str | None = None, more: str = "") -> Any:
     """Return the option of a mechanism's setting, in the words of its declaration."""
     name, words = setting.option, setting.words.replace("``", "`").rstrip(".")
     if setting.type == "bool" and setting.default is True:
@@ -62,12 +60,12 @@ def declared(setting: Setting, *, panel: str | None = None, more: str = "") -> A
     return typer.Option(name, help=f"{words}{more}.", metavar=metavar, rich_help_panel=panel)
 
 
-def settable(
+def with_settings(
     name: str, settings: Iterable[Setting], *, panels: Mapping[str, str] = MappingProxyType({}), more: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what gives a command settings as options and hands them over, by field, as its parameter ``name``.
+    """Return a decorator that gives a command settings as options and passes them, by field, as its parameter ``name``.
 
-    ``panels`` are those of some options; ``more`` is said about ε.
+    ``panels`` are the panels of some options; ``more`` is added to the words about ε.
     """
     types = {"text": str, "float": float, "int": int, "bool": bool}
     fields = {
@@ -77,43 +75,39 @@ def settable(
             default=inspect.Parameter.empty if each.default is ... else each.default,
             annotation=Annotated[
                 types[each.type] if each.default is not None else types[each.type] | None,
-                declared(each, panel=panels.get(each.option), more=more if each.name == "epsilon" else ""),
+                setting_option(each, panel=panels.get(each.option), more=more if each.name == "epsilon" else ""),
             ],
         )
         for each in settings
     }
     fields = {key: parameter.replace(name=key) for key, parameter in fields.items()}
+    return _in_place_of(name, fields, dict)
 
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+
+def with_fields_of(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command the fields of a dataclass as options, and passes it as ``name``."""
+    return _in_place_of(name, inspect.signature(kind, eval_str=True).parameters, kind)
+
+
+def _in_place_of(
+    name: str, fields: Mapping[str, inspect.Parameter], make: Callable[..., Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that puts options in the place of a parameter, and passes what is made of them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def run(**arguments: Any) -> Any:
-            return command(**{name: {field: arguments.pop(field) for field in fields}}, **arguments)
+            made = make(**{field: arguments.pop(field) for field in fields})
+            return command(**arguments, **{name: made})
 
         own = inspect.signature(command, eval_str=True).parameters
         places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
-        return taking(run, chain.from_iterable(places))
+        return with_parameters(run, chain.from_iterable(places))
 
-    return give
-
-
-def filled(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what gives a command the fields of a dataclass as options, in the place of its parameter ``name``."""
-    fields = inspect.signature(kind, eval_str=True).parameters
-
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(command)
-        def run(**arguments: Any) -> Any:
-            value = kind(**{field: arguments.pop(field) for field in fields})
-            return command(**arguments, **{name: value})
-
-        own = inspect.signature(command, eval_str=True).parameters
-        places = (fields.values() if each == name else [parameter] for each, parameter in own.items())
-        return taking(run, chain.from_iterable(places))
-
-    return give
+    return decorate
 
 
-# --- The options that say how large a screen is and how far away, declared once for every command that can need them.
+# --- How large the screen is, and how far away.
 
 
 _PANEL = "Screen, if the files do not say"
@@ -140,9 +134,9 @@ def sizes_of(
     Raises:
         OptionError: If one is not width x height.
     """
-    width_px, height_px = pair(screen, "--screen", "1920x1080")
-    width_mm, height_mm = pair(size_mm, "--size-mm", "530x300")
-    fov_x, fov_y = pair(fov_deg, "--fov-deg", "100x90")
+    width_px, height_px = width_and_height(screen, "--screen", "1920x1080")
+    width_mm, height_mm = width_and_height(size_mm, "--size-mm", "530x300")
+    fov_x, fov_y = width_and_height(fov_deg, "--fov-deg", "100x90")
     found = {
         "width_px": width_px,
         "height_px": height_px,
@@ -173,7 +167,7 @@ def print_assumed(assumed: str) -> None:
         print(f"warning: {said}. Say what it was with --size-mm and --distance-mm", file=sys.stderr)
 
 
-def pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
+def width_and_height(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
     """Return width and height from text, or neither.
 
     Raises:
@@ -192,7 +186,8 @@ def pair(text: str | None, option: str, example: str) -> tuple[float | None, flo
         ) from None
 
 
-# --- Reading options in a file, so that the same files are read the same way again: ``--reading reading.toml``.
+# --- Reading options in a file: ``--reading reading.toml``. Keys are the options without dashes (``time_unit = "ms"``);
+# ``[columns]`` is the table of ``--column``. The command line wins; rules, sentinels and columns of both are joined.
 
 
 _LISTS: Final = ("column", "valid", "sentinel")
@@ -201,7 +196,7 @@ _NUMBERS: Final = ("distance_mm",)
 _FORMAT: Final = "format"
 
 
-def with_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parameter]) -> dict[str, Any]:
+def with_options_file(path: Path, given: Mapping[str, Any], options: Mapping[str, Parameter]) -> dict[str, Any]:
     """Return the options that were given, completed with those in a file.
 
     Raises:
@@ -250,7 +245,7 @@ def _value(table: Table, name: str) -> Any:
     return list(table.names(name)) if name in _LISTS else table.text(name)
 
 
-# --- The options of every command that reads gaze files, declared once.
+# --- How gaze files are read.
 
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
@@ -299,7 +294,7 @@ class GazeSource:
 
 
 def follow(stream: ChunkStream, tell: Progress, index: int = 0, count: int = 1) -> Iterator[Chunk]:
-    """Yield a stream's chunks and tell how far all streams together are."""
+    """Yield a stream's chunks and report how far all streams together are."""
     for chunk in stream:
         tell(index + stream.report.fraction, count)
         yield chunk
@@ -307,7 +302,7 @@ def follow(stream: ChunkStream, tell: Progress, index: int = 0, count: int = 1) 
 
 
 def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the reading options and hand it a `GazeSource` as ``source``."""
+    """Give a command the reading options and pass them as ``source``, a `GazeSource`."""
     own = inspect.signature(command, eval_str=True)
     extra = inspect.signature(_source, eval_str=True).parameters
 
@@ -315,11 +310,11 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(**arguments: Any) -> Any:
         options = {name: arguments.pop(name) for name in extra}
         if options["reading"] is not None:
-            options = with_file(options["reading"], options, extra)
+            options = with_options_file(options["reading"], options, extra)
         return command(**arguments, source=_source(**options))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "source"]
-    return taking(run, [*parameters, *extra.values()])
+    return with_parameters(run, [*parameters, *extra.values()])
 
 
 def _source(

@@ -24,6 +24,159 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+EXIT_OK = 0
+EXIT_FINDING = 1
+"""The command ran and its answer is no: a violated guarantee, a file with faults."""
+EXIT_USAGE = 2
+EXIT_INPUT = 3
+EXIT_OUTPUT = 4
+EXIT_REFUSED = 5
+"""Refused for privacy: the budget does not allow it."""
+EXIT_INTERNAL = 70
+EXIT_INTERRUPTED = 130
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+
+
+def command_app(**options: Any) -> typer.Typer:
+    """Return the app of one command file."""
+    return typer.Typer(add_completion=False, rich_markup_mode="markdown", **options)
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print one JSON object on standard output."""
+    print(json_text(values))
+
+
+def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return values as JSON: what is not a number is null."""
+    return json.dumps(_plain(values), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it: no NaN, no paths, no numpy scalars."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_line(word: str, text: str) -> None:
+    """Print what a word is about; on a terminal, long lines go on under the text and not under the word."""
+    line = f"{word:<10}{text}"
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns - 1, 40)
+        line = textwrap.fill(line, width, subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False)
+    print(line)
+
+
+def print_error(error: GazeveilError, *, as_json: bool) -> None:
+    """Print an error: to standard error for users, as JSON on standard output for programs."""
+    if as_json:
+        print_json(error.details())
+        return
+    print(f"error: {error.message}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {error.hint}", file=sys.stderr)
+
+
+def show_preview(preview: pl.DataFrame | None) -> None:
+    """Show what to expect of single numbers, or of the designs that were compared, if that is known."""
+    if preview is not None:
+        columns = [name.replace("_", " ") for name in preview.columns]
+        print_table("what to expect", columns, [list(row) for row in preview.iter_rows()])
+
+
+def check_free(out: Path, *, overwrite: bool) -> None:
+    """Check, before the work, that its result would replace nothing.
+
+    Raises:
+        OutputError: If it would, and may not.
+    """
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+
+
+def use_utf8() -> None:
+    """Make every letter printable: files and pipes get UTF-8, and a terminal shows what it can.
+
+    Windows gives pipes a code page that has no ε, and what cannot be printed would end the program.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8")
+
+
+# --- Progress.
+
+
+FIRST_LINE_S, LINE_EVERY_S = 3.0, 5.0
+"""When a job whose output goes to a file reports how far it is: rarely, because lines stay there."""
+
+
+class Progress(Protocol):
+    """What a long job calls to report how far it is."""
+
+    def __call__(self, done: float, total: float | None = None) -> None:
+        """Report how far the job is."""
+        ...
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool = False, shares: bool = True) -> Iterator[Progress]:
+    """Show on standard error how far a job is: a bar on a terminal, lines where it goes to a file or another program.
+
+    Args:
+        what: The job, in words.
+        quiet: Show nothing.
+        shares: Whether lines may say how far the job is, and when. Of a release they may not: a file of them could be
+            published with it, and what is printed must not depend on the data.
+    """
+    if quiet:
+        yield lambda done, total=None: None
+        return
+    if not sys.stderr.isatty():
+        if not shares:
+            print(f"{what} …", file=sys.stderr, flush=True)
+        yield _Lines(what) if shares else lambda done, total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task(what, total=None)
+        yield lambda done, total=None: bars.update(bar, completed=done, total=total)
+
+
+class _Lines:
+    """Prints a line every few seconds, the first one only if a job takes long."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = time.monotonic()
+        self._next = self._began + FIRST_LINE_S
+
+    def __call__(self, done: float, total: float | None = None) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + LINE_EVERY_S
+        far = f"{done / total:.0%} done, " if total else ""
+        print(f"{self._what}: {far}{now - self._began:.0f} s", file=sys.stderr, flush=True)
+
+
+# --- Tables.
+
+
 _WITHOUT_TERMINAL = 200
 _FRAME = 3
 """What a column takes beside its cell: a line and two spaces."""
@@ -108,153 +261,3 @@ def _words(value: object) -> str:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:,.4g}"
     return str(value)
-
-
-# --- What commands print: JSON for programs, tables for readers, progress for the impatient, errors for both.
-
-
-EXIT_OK = 0
-EXIT_FINDING = 1
-"""The command ran and its answer is no: a violated guarantee, a file with faults."""
-EXIT_USAGE = 2
-EXIT_INPUT = 3
-EXIT_OUTPUT = 4
-EXIT_REFUSED = 5
-"""Refused for privacy: the budget does not allow it."""
-EXIT_INTERNAL = 70
-EXIT_INTERRUPTED = 130
-
-FIRST_LINE_S, LINE_EVERY_S = 3.0, 5.0
-"""When a job that nobody watches says how far it is: rarely, because lines stay in a file."""
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-
-
-def command_app(**options: Any) -> typer.Typer:
-    """Return the app of one command file."""
-    return typer.Typer(add_completion=False, rich_markup_mode="markdown", **options)
-
-
-def speak_every_letter() -> None:
-    """Let every letter be printed: files and pipes get UTF-8, and a terminal shows what it can.
-
-    Windows gives pipes a code page that has no ε, and what cannot be printed would end the program.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
-            if stream.isatty():
-                stream.reconfigure(errors="replace")
-            else:
-                stream.reconfigure(encoding="utf-8")
-
-
-def print_json(values: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output."""
-    print(json_text(values))
-
-
-def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
-    """Return values as JSON: what is not a number is null."""
-    return json.dumps(_plain(values), ensure_ascii=False, allow_nan=False, indent=indent)
-
-
-def check_free(out: Path, *, overwrite: bool) -> None:
-    """Find out before the work that its result would take the place of another.
-
-    Raises:
-        OutputError: If it would, and may not.
-    """
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
-
-
-def print_error(error: GazeveilError, *, as_json: bool) -> None:
-    """Print an error: to standard error for users, as JSON on standard output for programs."""
-    if as_json:
-        print_json(error.details())
-        return
-    print(f"error: {error.message}", file=sys.stderr)
-    if error.hint:
-        print(f"hint: {error.hint}", file=sys.stderr)
-
-
-def print_line(word: str, text: str) -> None:
-    """Print what a word is about; on a terminal, long lines go on under the text and not under the word."""
-    line = f"{word:<10}{text}"
-    if sys.stdout.isatty():
-        width = max(shutil.get_terminal_size().columns - 1, 40)
-        line = textwrap.fill(line, width, subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False)
-    print(line)
-
-
-class Progress(Protocol):
-    """What a long job calls as it goes."""
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        """Say how far the job is."""
-        ...
-
-
-def show_preview(preview: pl.DataFrame | None) -> None:
-    """Show what to expect of single numbers, or of the designs that were compared, if that is known."""
-    if preview is not None:
-        columns = [name.replace("_", " ") for name in preview.columns]
-        print_table("what to expect", columns, [list(row) for row in preview.iter_rows()])
-
-
-@contextmanager
-def progress(what: str, *, quiet: bool = False, shares: bool = True) -> Iterator[Progress]:
-    """Show on standard error how far a job is: a bar on a terminal, lines where it goes to a file or another program.
-
-    Args:
-        what: The job, in words.
-        quiet: Show nothing.
-        shares: Whether lines may say how far the job is, and when. Of a release they may not: a file of them could be
-            published with it, and what is printed must not depend on the data.
-    """
-    if quiet:
-        yield lambda done, total=None: None
-        return
-    if not sys.stderr.isatty():
-        if not shares:
-            print(f"{what} …", file=sys.stderr, flush=True)
-        yield _Lines(what) if shares else lambda done, total=None: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task(what, total=None)
-        yield lambda done, total=None: bars.update(bar, completed=done, total=total)
-
-
-class _Lines:
-    """A line now and then, the first one only if a job takes long."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._began = time.monotonic()
-        self._next = self._began + FIRST_LINE_S
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + LINE_EVERY_S
-        far = f"{done / total:.0%} done, " if total else ""
-        print(f"{self._what}: {far}{now - self._began:.0f} s", file=sys.stderr, flush=True)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it: no NaN, no paths, no numpy scalars."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Path):
-        return str(value)
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

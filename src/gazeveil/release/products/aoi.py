@@ -32,7 +32,7 @@ from gazeveil.release.data import BoundCorpus
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.map_files import stimulus_saliency
 from gazeveil.release.plan import PRODUCTS, Domain, Method, check_stated
-from gazeveil.release.product_base import Aggregate, check_delta, number_of, with_usual_sizes
+from gazeveil.release.product_base import SumMeasurement, assumed_participants, check_delta, with_usual_sizes
 from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.release.study_toml import checked_file
 
@@ -53,7 +53,7 @@ NoisySums = dict[str, IntArray]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AoiMeasurement(Aggregate):
+class AoiMeasurement(SumMeasurement):
     """Statistics of areas of interest on some stimuli of a study.
 
     Attributes:
@@ -104,13 +104,13 @@ class AoiMeasurement(Aggregate):
         return tuple(facts)
 
     @property
-    def asked(self) -> AoiStatistics | GroupComparison:
+    def requested(self) -> AoiStatistics | GroupComparison:
         """What is asked, of the groups where groups are compared."""
         return GroupComparison(self.mechanism, self.groups) if self.groups else self.mechanism
 
     def with_epsilon(self, epsilon: Number) -> AoiStatistics | GroupComparison:
         """Return what is asked with another ε."""
-        return replace(self, mechanism=replace(self.mechanism, epsilon=exact(epsilon))).asked
+        return replace(self, mechanism=replace(self.mechanism, epsilon=exact(epsilon))).requested
 
     def forecast(self) -> Forecast:
         """Return the error to expect of a mean, as a part of its range: of the noise, and of who took part."""
@@ -159,8 +159,8 @@ class AoiMeasurement(Aggregate):
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and of numbers that the noise hides."""
-        told = [f"{name}: {text}" if name else text for name in self._names for text in self._plan(name).cautions()]
-        return (*Aggregate.warnings(self), *told)
+        cautions = [f"{name}: {text}" if name else text for name in self._names for text in self._plan(name).cautions()]
+        return (*SumMeasurement.warnings(self), *cautions)
 
     def preview(self) -> pl.DataFrame:
         """Return how far off the numbers will be."""
@@ -230,7 +230,7 @@ class AoiMeasurement(Aggregate):
         return tuple(self.groups) or ("",)
 
     def _plan(self, group: str) -> AoiPlan:
-        number = len(self.groups[group]) if self.groups else number_of(self.study)
+        number = len(self.groups[group]) if self.groups else assumed_participants(self.study)
         screen = self.study.one_screen(self.domain.stimuli)
         stated = self.study.recordings.fixations
         return self.mechanism.plan_for(self.areas, screen, number, self.study.neighbours, self.delta, stated)

@@ -44,9 +44,9 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.protection import Observer
 from gazeveil.release.data import BoundCorpus, BoundTable, bind_table
-from gazeveil.release.feature_settings import declares, is_table, label_of, settings_of, stimuli_of
+from gazeveil.release.feature_settings import declared_table, is_table, label_of, stimuli_of, study_settings
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement, Method, from_recipe
+from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement, Method, method_from_recipe
 from gazeveil.release.product_base import check_delta, error_forecast
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
 
@@ -61,7 +61,7 @@ class UsableSeries(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesOrReason:
+class ExtractSeries:
     """Turns a recording into its series, or into the reason why it counts as absent: an engine's function."""
 
     settings: Settings
@@ -170,7 +170,7 @@ class DeclaredSeries:
         if replace(label, declared_by="", names=("any",)) != replace(self.settings.info, names=("any",)):
             raise OptionError(
                 "the table was made with other settings than the release was planned for",
-                hint="plan with settings_for(study, table)",
+                hint="plan with source_settings(study, table)",
             )
         if unknown := [name for name in self.ranges.names if name not in label.names]:
             raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
@@ -217,7 +217,7 @@ class DeclaredSeries:
             return
         if isinstance(self.settings, ExternalFeatures):
             raise InternalError("a table from elsewhere was taken for recordings")
-        one = SeriesOrReason(self.settings, self.steps, self.ranges.names)
+        one = ExtractSeries(self.settings, self.steps, self.ranges.names)
         for found in engine.map_recordings(data.corpus, one, tell):
             if isinstance(found, str):
                 data.remarks.append(found)
@@ -240,7 +240,7 @@ class DeclaredSeries:
         return placed
 
 
-class SeriesProduct(Measurement):
+class SeriesMeasurement(Measurement):
     """What products of feature series share: a frozen dataclass with the field ``series`` beside the usual ones."""
 
     __slots__ = ()
@@ -257,12 +257,12 @@ class SeriesProduct(Measurement):
         """Return the public facts that the release rests on."""
         return (*self.study.facts(self.domain.stimuli), *self.series.facts())
 
-    def accepts(self, source: Data) -> None:
+    def check_source(self, source: Data) -> None:
         """Refuse a source that does not fit, before anything is spent."""
-        foreign, wanted = declares(self.study, source), self.series.settings
-        if (foreign is not None) != isinstance(wanted, ExternalFeatures):
+        foreign, wanted = declared_table(self.study, source), self.series.settings
+        if (foreign is not None) != isinstance(wanted, ForeignFeatures):
             raise OptionError(
-                "the release was planned for another kind of data", hint="plan with settings_for(study, data)"
+                "the release was planned for another kind of data", hint="plan with source_settings(study, data)"
             )
         if foreign is not None:
             if isinstance(source, Path | str) and not Path(source).exists():
@@ -270,11 +270,11 @@ class SeriesProduct(Measurement):
         elif is_table(source):
             self.series.check_label(source)
         else:
-            Measurement.accepts(self, source)
+            Measurement.check_source(self, source)
 
     def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
         """Open recordings or a table of features under the study's rules."""
-        if (foreign := declares(self.study, source)) is not None:
+        if (foreign := declared_table(self.study, source)) is not None:
             remarks: list[str] = []
             only = "" if foreign.stimulus else self.study.stimuli[0].name
             data = bind_table(self.study, read_external(source, foreign, only, remarks))
@@ -284,7 +284,7 @@ class SeriesProduct(Measurement):
             return Measurement.open(self, source, tell)  # type: ignore[no-any-return]
         return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
 
-    def which(self) -> dict[str, Any]:
+    def selection(self) -> dict[str, Any]:
         """Return for the recipe which series these are."""
         return {"stimuli": list(self.domain.stimuli), "group": self.series.group}
 
@@ -304,7 +304,7 @@ def declared_series(
         OptionError: If the two do not fit, or the number of participants is secret.
         InputError: If the study has no such task or group.
     """
-    settings = settings_of(study) if settings is None else settings
+    settings = study_settings(study) if settings is None else settings
     design: Design | None = getattr(mechanism, "design", None)
     if design is not None:
         ranges, steps, public = design.ranges, design.steps, tuple(float(value) for value in design.mean)
@@ -334,7 +334,7 @@ def _natural(text: str) -> tuple[int, int, str]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GroupMeasurement(SeriesProduct):
+class GroupSeriesMeasurement(SeriesMeasurement):
     """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball."""
 
     product: ClassVar[str] = GroupSeries.product
@@ -351,7 +351,7 @@ class GroupMeasurement(SeriesProduct):
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        return {**self.mechanism.to_dict(self.series.number), **self.which()}
+        return {**self.mechanism.to_dict(self.series.number), **self.selection()}
 
     def method(self) -> Method:
         """Return how the mean series protects."""
@@ -404,11 +404,11 @@ def prepare_group_series(
     mechanism: GroupSeries,
     task: str | None = None,
     group: str | None = None,
-    settings: Settings | ExternalFeatures | None = None,
-) -> GroupMeasurement:
+    settings: Settings | ForeignFeatures | None = None,
+) -> GroupSeriesMeasurement:
     """Plan the mean series of a group on one task."""
     series = declared_series(study, mechanism, task=task, group=group, settings=settings, ranges=None)
-    found = GroupMeasurement(study, mechanism, series)
+    found = GroupSeriesMeasurement(study, mechanism, series)
     check_delta(exact(mechanism.delta), series.number)
     found.recipe()  # refuses a group of one
     return found
@@ -434,7 +434,7 @@ AUDITED = frozenset(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SeriesMeasurement(SeriesProduct):
+class ParticipantSeriesMeasurement(SeriesMeasurement):
     """Each participant's own series."""
 
     product: ClassVar[str] = ParticipantRelease.product
@@ -462,12 +462,12 @@ class SeriesMeasurement(SeriesProduct):
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        return {**self.mechanism.to_dict(self.series.each), **self.which()}
+        return {**self.mechanism.to_dict(self.series.each), **self.selection()}
 
     def method(self) -> Method:
         """Return how the series protect."""
         each = self.mechanism.each(self.series.each)
-        listed = from_recipe(self.product, each.to_dict()).sentence
+        listed = method_from_recipe(self.product, each.to_dict()).sentence
         sentence = (
             "The eye-movement feature series of each participant were cut or filled to a public length, clipped to "
             f"declared ranges, and noised one by one. {listed}"
@@ -486,7 +486,7 @@ class SeriesMeasurement(SeriesProduct):
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""
         roster = Fact("roster", list(self.series.members or ()), "participants" not in self.study.observed)
-        return (*SeriesProduct.facts(self), roster)
+        return (*SeriesMeasurement.facts(self), roster)
 
     def warnings(self) -> tuple[str, ...]:
         """Say what the guarantee is not about."""
@@ -555,7 +555,7 @@ def prepare_participant_series(
     group: str | None = None,
     settings: Settings | ExternalFeatures | None = None,
     ranges: Ranges | None = None,
-) -> SeriesMeasurement:
+) -> ParticipantSeriesMeasurement:
     """Plan the release of everyone's own series on one task."""
     made = mechanism if isinstance(mechanism, ParticipantRelease) else ParticipantRelease(mechanism=mechanism)
     if study.participants.roster is None:
@@ -568,7 +568,7 @@ def prepare_participant_series(
     raw = getattr(own, "raw", None)
     if raw is not None and raw.rules != series.settings.rules:
         raise OptionError("the mechanism hides raw gaze through other bins than those that are released")
-    found = SeriesMeasurement(study, made, series)
+    found = ParticipantSeriesMeasurement(study, made, series)
     if isinstance(found.guarantee, ApproxDP):
         check_delta(found.guarantee.delta, series.number)
     found.recipe()  # refuses parameters that cannot be

@@ -25,7 +25,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import visual_report
 from gazeveil.release.data import BoundCorpus
 from gazeveil.release.plan import PRODUCTS, Method
-from gazeveil.release.product_base import OneStimulus, number_of, one_stimulus, with_usual_sizes
+from gazeveil.release.product_base import StimulusMeasurement, assumed_participants, chosen_stimulus, with_usual_sizes
 from gazeveil.release.study import Study
 
 
@@ -49,7 +49,7 @@ class GazeMap:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GazeMapMeasurement(OneStimulus):
+class GazeMapMeasurement(StimulusMeasurement):
     """How a gaze map is written and shown."""
 
     product: ClassVar[str] = "liu-map"
@@ -63,7 +63,7 @@ class GazeMapMeasurement(OneStimulus):
     @property
     def number(self) -> int:
         """How many participants there are; public."""
-        return number_of(self.study)
+        return assumed_participants(self.study)
 
     def shaped(self, cells: FloatArray) -> FloatArray:
         """Return cells as rows and columns."""
@@ -197,5 +197,5 @@ def for_gaze_map(study: Study, stimulus: str | None) -> tuple[Study, str]:
             "Liu's gaze maps are for a public number of participants, and this study keeps it secret",
             hint="use PrivateHeatmap, which can count participants privately",
         )
-    name = one_stimulus(study, stimulus, "gaze map")
+    name = chosen_stimulus(study, stimulus, "gaze map")
     return with_usual_sizes(study, [name], partial(Grid, 1, 1)), name

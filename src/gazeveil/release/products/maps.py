@@ -54,106 +54,54 @@ from gazeveil.release.map_files import (
     arrays_of_all,
     drawing_of,
     film_saliency,
+    map_table,
     picture_of,
     stimulus_saliency,
-    table_of,
-    write_map,
-    write_parts,
+    write_map_pictures,
+    write_parts_picture,
     write_videos,
 )
 from gazeveil.release.plan import PRODUCTS, Domain, Method, engine_for
 from gazeveil.release.product_base import (
-    Aggregate,
-    OneStimulus,
+    StimulusMeasurement,
+    SumMeasurement,
+    assumed_participants,
     check_delta,
-    least,
-    number_of,
-    one_stimulus,
+    chosen_stimulus,
+    smallest_number,
     with_usual_sizes,
 )
 from gazeveil.release.release import ALL_MAPS, Shares
 from gazeveil.release.study import Stimulus, Study, file_name, file_names, spelt
 
-
-def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
-    """Return how a heatmap strategy protects, from what it says about itself: bound, sensitivity, noise, what to cite.
-
-    ``before`` says what was counted, ``after`` what was done with the noisy numbers.
-    """
-    name, bound = strategy["strategy"], strategy["bound"]
-    vectors, signed = _VECTORS[name]
-    replaced = ("2" if signed else "√2") if neighbours is Neighbours.REPLACE_ONE else "1"
-    radial = "scale" in strategy
-    if radial:
-        noise = (
-            "ℓ2-radial noise with density proportional to exp(−‖z‖₂/b), with a scale b of "
-            f"{strategy['scale'] / bound:.4g} times that length"
-        )
-    else:
-        noise = (
-            "Gaussian noise, calibrated analytically [@balle2018], with a standard deviation of "
-            f"{strategy['sigma'] / bound:.4g} times that length in every coordinate"
-        )
-    bounded = (
-        f"{vectors.format(**strategy)}, in fixed-point integers whose Euclidean length never exceeds {bound:,}. "
-        f"So the ℓ2 sensitivity of the sum over participants is {replaced} times that length. The sum received {noise}."
-    )
-    return Method(
-        sentence=f"{before} {bounded} {after}",
-        sources=(
-            "dwork2014",
-            "liu2019",
-            *(() if radial else ("balle2018",)),
-        ),
-        audit=f"heatmap-{name}",
-        samplers=("radial", "radial-calibration") if radial else ("lattice-gaussian", "analytic-gaussian"),
-    )
-
-
-def joint_method(audit: str, *, before: str, after: str, length: int, sigma: float, neighbours: Neighbours) -> Method:
-    """Return how many maps under one noise protect, as `strategy_method` does.
-
-    All numbers of one participant together never exceed the Euclidean ``length``.
-    """
-    times = "√2" if neighbours is Neighbours.REPLACE_ONE else "1"
-    bounded = (
-        "All maps of one participant, side by side and without negative entries, were bounded in fixed-point integers "
-        f"to a Euclidean length of {length:,}. So the ℓ2 sensitivity of the sum over participants is {times} times "
-        "that length. The sum received Gaussian noise once, calibrated analytically [@balle2018], with a standard "
-        f"deviation of {sigma / length:.4g} times that length in every coordinate."
-    )
-    return Method(
-        sentence=f"{before} {bounded} {after}",
-        sources=("dwork2014", "liu2019", "balle2018"),
-        audit=audit,
-        samplers=("lattice-gaussian", "analytic-gaussian"),
-    )
-
-
-_VECTORS = {
-    "modes": (
-        "The coordinates of the map along {modes} public modes, less the prior's mean, were clipped to a ball",
-        True,
-    ),
-    "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
-}
-"""What each strategy makes of one participant's map, and whether its numbers may be negative."""
-
-
-# --- One private heatmap: the map of one stimulus, its error bars, pictures.
+# --- The heatmap of one stimulus.
 
 
 PRIOR_MAP = "prior_map.npy"
 """The file with what the stimulus's picture, or a map of the user's own, said about gaze."""
-
 _OUT_OF_DOMAIN = (
     "part of the prior is what a model says about the picture. It was trained on photographs and may mislead on other "
     "pictures: see docs/reference/picture-model.md, and leave it out with --no-picture-prior"
 )
 
 
+@PRODUCTS.register(PrivateHeatmap.product)
+def prepare_heatmap(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
+    """Plan the heatmap of one stimulus of a study."""
+    name = chosen_stimulus(study, stimulus, "heatmap")
+    if mechanism.picture is None and mechanism.picture_prior:
+        mechanism = replace(mechanism, picture=stimulus_saliency(study.stimulus(name)))
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = HeatmapMeasurement(study, mechanism, name)
+    check_delta(found.delta, study)
+    if mechanism.strategy != "auto":
+        found.recipe()  # refuses a strategy that cannot be
+    picture_of(found.shown)  # refuses a picture that cannot be drawn over
+    return found
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class HeatmapMeasurement(OneStimulus):
+class HeatmapMeasurement(StimulusMeasurement):
     """The heatmap of one stimulus."""
 
     product: ClassVar[str] = "heatmap"
@@ -246,13 +194,13 @@ class HeatmapMeasurement(OneStimulus):
         if (picture := self.mechanism.picture) is not None:
             np.save(folder / PRIOR_MAP, picture.values)
         title = f"private heatmap: {self.stimulus}"
-        write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
-        write_parts(value, self.shown.screen, folder / PARTS, title)
-        return Shares.of(value, self._said_by).to_dict()
+        write_map_pictures(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
+        write_parts_picture(value, self.shown.screen, folder / PARTS, title)
+        return Shares.of(value, self._saliency_source).to_dict()
 
     def frame(self, value: Estimate) -> pl.DataFrame:
         """Return the map as a table, a row a cell."""
-        return table_of(value)
+        return map_table(value)
 
     def picture(self, value: Estimate) -> bytes:
         """Return the map as a picture."""
@@ -262,20 +210,20 @@ class HeatmapMeasurement(OneStimulus):
 
     def summary(self, value: Estimate) -> tuple[str, ...]:
         """Say how much of the map is data."""
-        return Shares.of(value, self._said_by).in_words()
+        return Shares.of(value, self._saliency_source).in_words()
 
     def shares(self, value: Any) -> Shares | None:
         """Return how much of the map is data, picture and prior; None for what someone made of the map since."""
-        return Shares.of(value, self._said_by) if isinstance(value, Estimate) else None
+        return Shares.of(value, self._saliency_source) if isinstance(value, Estimate) else None
 
     @property
-    def _said_by(self) -> str:
+    def _saliency_source(self) -> str:
         picture = self.mechanism.picture
         return "" if picture is None else picture.said_by
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and that the picture model was trained on photographs."""
-        about = (_OUT_OF_DOMAIN,) if self._said_by == PREDICTED else ()
+        about = (_OUT_OF_DOMAIN,) if self._saliency_source == PREDICTED else ()
         return (*super(HeatmapMeasurement, self).warnings(), *about)
 
     def preview(self) -> pl.DataFrame | None:
@@ -315,26 +263,32 @@ def heatmap_forecast(task: Task) -> Forecast:
     return (HEATMAP_WITH_PICTURE if pictured else HEATMAP).forecast(effective_participants(task))
 
 
-@PRODUCTS.register(PrivateHeatmap.product)
-def prepare_heatmap(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
-    """Plan the heatmap of one stimulus of a study."""
-    name = one_stimulus(study, stimulus, "heatmap")
-    if mechanism.picture is None and mechanism.picture_prior:
-        mechanism = replace(mechanism, picture=stimulus_saliency(study.stimulus(name)))
-    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
-    found = HeatmapMeasurement(study, mechanism, name)
+# --- The heatmaps of many stimuli, under one guarantee.
+
+
+@PRODUCTS.register(PrivateHeatmaps.product)
+def prepare_heatmaps(
+    study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None
+) -> HeatmapsMeasurement:
+    """Plan the heatmaps of some stimuli of a study; by default of all."""
+    wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
+    declared = {stimulus.name: stimulus for stimulus in study.stimuli}
+    names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
+    if len(set(names)) < len(names):
+        raise OptionError("a stimulus is listed twice")
+    study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
+    mechanism = replace(mechanism, weights=weights, pictures=_saliency_by_stimulus(study, mechanism, names))
+    found = HeatmapsMeasurement(study, mechanism, names)
     check_delta(found.delta, study)
-    if mechanism.strategy != "auto":
-        found.recipe()  # refuses a strategy that cannot be
-    picture_of(found.shown)  # refuses a picture that cannot be drawn over
+    found.recipe()  # refuses a plan that cannot be
+    for name in names:
+        picture_of(declared[name])  # refuses a picture that cannot be drawn over
     return found
 
 
-# --- The private heatmaps of many stimuli, released together under one guarantee.
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class HeatmapsMeasurement(Aggregate):
+class HeatmapsMeasurement(SumMeasurement):
     """The heatmaps of some stimuli of a study."""
 
     product: ClassVar[str] = "heatmaps"
@@ -350,7 +304,7 @@ class HeatmapsMeasurement(Aggregate):
     @property
     def plan(self) -> StudyPlan | Strategy:
         """How kernel, noise and decoder go together; one heatmap of everything where the mean alone is asked for."""
-        screen, number = self.study.one_screen(self.stimuli), number_of(self.study)
+        screen, number = self.study.one_screen(self.stimuli), assumed_participants(self.study)
         if self.mechanism.mean_only:
             return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta)
         return self.mechanism.plan_for(screen, self.stimuli, number, self.study.neighbours, self.delta)
@@ -411,8 +365,8 @@ class HeatmapsMeasurement(Aggregate):
         if not isinstance(plan, StudyPlan):
             return ()
         most = len(plan.stimuli)
-        left_out = least(
-            lambda out: _curve(plan).forecast(plan.equal(most - out).expected_correlation()).worth_it, 1, most - 2
+        left_out = smallest_number(
+            lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2
         )
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
@@ -441,20 +395,24 @@ class HeatmapsMeasurement(Aggregate):
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         drawing = drawing_of(screen) if visual_report.available() else None
-        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing)
+        write_map_pictures(
+            mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing
+        )
         bare, files = len(value.maps) > MOST_DRAWN, file_names(value.maps)
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
             under = None if bare else picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", files[name], under, name, bare=bare, drawing=drawing)
+            write_map_pictures(
+                estimate, screen, folder / "stimuli", files[name], under, name, bare=bare, drawing=drawing
+            )
         followed = {name: value.maps[name].picture_share for name in self.mechanism.pictures if name in value.maps}
         about = {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
         return about | ({"picture_share": followed} if followed else {})
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
         """Return the maps as a table, a row a cell; the stimulus of the mean is null."""
-        maps = [table_of(estimate, stimulus=name) for name, estimate in value.maps.items()]
-        tables = [table_of(value.mean, stimulus=None), *maps]  # the mean has no error bars of its own
+        maps = [map_table(estimate, stimulus=name) for name, estimate in value.maps.items()]
+        tables = [map_table(value.mean, stimulus=None), *maps]  # the mean has no error bars of its own
         return pl.concat(tables, how="diagonal").select(max(tables, key=lambda table: table.width).columns)
 
     def picture(self, value: StudyEstimate) -> bytes:
@@ -501,32 +459,29 @@ def _saliency_by_stimulus(study: Study, mechanism: PrivateHeatmaps, names: tuple
     return given
 
 
-@PRODUCTS.register(PrivateHeatmaps.product)
-def prepare_heatmaps(
-    study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None
-) -> HeatmapsMeasurement:
-    """Plan the heatmaps of some stimuli of a study; by default of all."""
-    wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
-    declared = {stimulus.name: stimulus for stimulus in study.stimuli}
-    names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
-    if len(set(names)) < len(names):
-        raise OptionError("a stimulus is listed twice")
-    study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
-    weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
-    mechanism = replace(mechanism, weights=weights, pictures=_saliency_by_stimulus(study, mechanism, names))
-    found = HeatmapsMeasurement(study, mechanism, names)
+# --- Heatmaps over time: one map for each stretch of a stimulus's time, and videos.
+
+
+@PRODUCTS.register(HeatmapMovie.product)
+def prepare_movie(
+    study: Study, mechanism: HeatmapMovie, stimulus: str | None = None, speed: float = 1.0
+) -> MovieMeasurement:
+    """Plan the dynamic heatmap of one stimulus of a study."""
+    if not (math.isfinite(speed) and speed > 0):
+        raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
+    name = chosen_stimulus(study, stimulus, "movie")
+    if not mechanism.pictures and mechanism.picture_prior:
+        mechanism = replace(mechanism, pictures=_saliency_of_film(study.stimulus(name), mechanism))
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = MovieMeasurement(study, mechanism, name, speed)
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
-    for name in names:
-        picture_of(declared[name])  # refuses a picture that cannot be drawn over
+    picture_of(found.shown)  # refuses a picture that cannot be drawn over
     return found
 
 
-# --- A private heatmap that moves: one map for each stretch of a stimulus's time, and videos.
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class MovieMeasurement(OneStimulus):
+class MovieMeasurement(StimulusMeasurement):
     """The dynamic heatmap of one stimulus.
 
     Attributes:
@@ -548,7 +503,7 @@ class MovieMeasurement(OneStimulus):
     @property
     def plan(self) -> MoviePlan:
         """How kernel, noise and decoder go together."""
-        shown, number = self.shown, number_of(self.study)
+        shown, number = self.shown, assumed_participants(self.study)
         return self.mechanism.plan_for(shown.screen, shown.seconds, number, self.study.neighbours, self.delta)
 
     @property
@@ -577,18 +532,19 @@ class MovieMeasurement(OneStimulus):
                 f"The gaze of each participant on the stimulus “{self.stimulus}” became one gaze map for each bin of "
                 f"{plan.bin_seconds:g} s, over {plan.duration:g} s, smoothed over bins by public weights."
             ),
-            after="The maps were estimated together from the noisy sum and a public prior of gaze maps." + self._said(),
+            after="The maps were estimated together from the noisy sum and a public prior of gaze maps."
+            + self._saliency_sentence(),
             length=plan.bound,
             sigma=plan.sigma,
             neighbours=self.study.neighbours,
         )
 
-    def _said(self) -> str:
+    def _saliency_sentence(self) -> str:
         pictures = self.mechanism.pictures
         if not pictures:
             return ""
         what = "the stimulus" if len(pictures) == 1 else "what was to be seen in each bin"
-        return f" The prior follows {what} ({self._said_by})."
+        return f" The prior follows {what} ({self._saliency_source})."
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
@@ -609,16 +565,18 @@ class MovieMeasurement(OneStimulus):
         self.frame(value).write_parquet(folder / "movie.parquet")
         if visual_report.available():
             picture, drawing = picture_of(shown), drawing_of(shown.screen)
-            write_map(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
-            write_parts(over_time(value), shown.screen, folder / MOVIE_PARTS, "private heatmaps, mean over time")
+            write_map_pictures(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
+            write_parts_picture(
+                over_time(value), shown.screen, folder / MOVIE_PARTS, "private heatmaps, mean over time"
+            )
             (folder / "frames").mkdir()
             for number, (start, stop) in enumerate(_bins(value)):
                 tell(number, len(drawn.maps))
                 title = f"{start:g} to {stop:g} s"
                 place, name, estimate = folder / "frames", f"{number:04d}", drawn.estimate(number)
-                write_map(estimate, shown.screen, place, name, picture, title, drawing=drawing)
+                write_map_pictures(estimate, shown.screen, place, name, picture, title, drawing=drawing)
                 if len(drawn.maps) <= MOST_DRAWN:
-                    write_parts(estimate, shown.screen, place / f"{name}.parts.png", title)
+                    write_parts_picture(estimate, shown.screen, place / f"{name}.parts.png", title)
             write_videos(Frames.of(drawn.maps, value.edges, shown.screen, picture), folder, speed=self.speed)
         each = self._shares(value)
         about: dict[str, Any] = {
@@ -633,7 +591,7 @@ class MovieMeasurement(OneStimulus):
         tables = []
         for number, (start, stop) in enumerate(_bins(value)):
             times = {"bin": pl.lit(number), "start": pl.lit(start), "stop": pl.lit(stop)}
-            table = table_of(value.frames.estimate(number))
+            table = map_table(value.frames.estimate(number))
             tables.append(table.with_columns(**times).select(*times, pl.exclude(*times)))
         return pl.concat(tables)
 
@@ -652,10 +610,10 @@ class MovieMeasurement(OneStimulus):
 
     def _shares(self, value: MovieEstimate) -> list[Shares]:
         known = None if self.mechanism.pictures else value.frames.mean.map
-        return [Shares.of(estimate, self._said_by, known) for estimate in value.frames.estimates]
+        return [Shares.of(estimate, self._saliency_source, known) for estimate in value.frames.estimates]
 
     @property
-    def _said_by(self) -> str:
+    def _saliency_source(self) -> str:
         return ", ".join(sorted({picture.said_by for picture in self.mechanism.pictures}))
 
 
@@ -687,19 +645,69 @@ def _saliency_of_film(shown: Stimulus, mechanism: HeatmapMovie) -> tuple[Salienc
     return () if said is None else (said,)
 
 
-@PRODUCTS.register(HeatmapMovie.product)
-def prepare_movie(
-    study: Study, mechanism: HeatmapMovie, stimulus: str | None = None, speed: float = 1.0
-) -> MovieMeasurement:
-    """Plan the dynamic heatmap of one stimulus of a study."""
-    if not (math.isfinite(speed) and speed > 0):
-        raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
-    name = one_stimulus(study, stimulus, "movie")
-    if not mechanism.pictures and mechanism.picture_prior:
-        mechanism = replace(mechanism, pictures=_saliency_of_film(study.stimulus(name), mechanism))
-    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
-    found = MovieMeasurement(study, mechanism, name, speed)
-    check_delta(found.delta, study)
-    found.recipe()  # refuses a plan that cannot be
-    picture_of(found.shown)  # refuses a picture that cannot be drawn over
-    return found
+# --- How maps protect, for authors and reviewers.
+
+
+_VECTORS = {
+    "modes": (
+        "The coordinates of the map along {modes} public modes, less the prior's mean, were clipped to a ball",
+        True,
+    ),
+    "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
+}
+"""What each strategy makes of one participant's map, and whether its numbers may be negative."""
+
+
+def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
+    """Return how a heatmap strategy protects, from what it says about itself: bound, sensitivity, noise, what to cite.
+
+    ``before`` says what was counted, ``after`` what was done with the noisy numbers.
+    """
+    name, bound = strategy["strategy"], strategy["bound"]
+    vectors, signed = _VECTORS[name]
+    replaced = ("2" if signed else "√2") if neighbours is Neighbours.REPLACE_ONE else "1"
+    radial = "scale" in strategy
+    if radial:
+        noise = (
+            "ℓ2-radial noise with density proportional to exp(−‖z‖₂/b), with a scale b of "
+            f"{strategy['scale'] / bound:.4g} times that length"
+        )
+    else:
+        noise = (
+            "Gaussian noise, calibrated analytically [@balle2018], with a standard deviation of "
+            f"{strategy['sigma'] / bound:.4g} times that length in every coordinate"
+        )
+    bounded = (
+        f"{vectors.format(**strategy)}, in fixed-point integers whose Euclidean length never exceeds {bound:,}. "
+        f"So the ℓ2 sensitivity of the sum over participants is {replaced} times that length. The sum received {noise}."
+    )
+    return Method(
+        sentence=f"{before} {bounded} {after}",
+        sources=(
+            "dwork2014",
+            "liu2019",
+            *(() if radial else ("balle2018",)),
+        ),
+        audit=f"heatmap-{name}",
+        samplers=("radial", "radial-calibration") if radial else ("lattice-gaussian", "analytic-gaussian"),
+    )
+
+
+def joint_method(audit: str, *, before: str, after: str, length: int, sigma: float, neighbours: Neighbours) -> Method:
+    """Return how many maps under one noise protect, as `strategy_method` does.
+
+    All numbers of one participant together never exceed the Euclidean ``length``.
+    """
+    times = "√2" if neighbours is Neighbours.REPLACE_ONE else "1"
+    bounded = (
+        "All maps of one participant, side by side and without negative entries, were bounded in fixed-point integers "
+        f"to a Euclidean length of {length:,}. So the ℓ2 sensitivity of the sum over participants is {times} times "
+        "that length. The sum received Gaussian noise once, calibrated analytically [@balle2018], with a standard "
+        f"deviation of {sigma / length:.4g} times that length in every coordinate."
+    )
+    return Method(
+        sentence=f"{before} {bounded} {after}",
+        sources=("dwork2014", "liu2019", "balle2018"),
+        audit=audit,
+        samplers=("lattice-gaussian", "analytic-gaussian"),
+    )

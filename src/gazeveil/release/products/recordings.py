@@ -57,7 +57,7 @@ _NAMES = {"csv": "recordings.csv"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VeiledMeasurement(Measurement):
+class VeiledRecordingsMeasurement(Measurement):
     """All recordings of a study behind a mechanism.
 
     Attributes:
@@ -149,7 +149,7 @@ class VeiledMeasurement(Measurement):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Corpus:
         """Veil recording by recording into a spool."""
-        spool, notes, note = Spool(), _Notes(), self._note(noise)
+        spool, notes, note = Spool(), _PrivateRemarks(), self._note(noise)
         folder = spool.folder / "veiled"
         with writing_corpus(folder) as writer:
             for veiled in engine.map_recordings(data.corpus, VeilRecording.with_noise(self.mechanism, noise), tell):
@@ -193,7 +193,7 @@ class VeiledMeasurement(Measurement):
 
 
 @PRODUCTS.register(VeiledRecordings.product)
-def prepare_recordings(study: Study, mechanism: VeiledRecordings, to: str = CORPUS) -> VeiledMeasurement:
+def prepare_recordings(study: Study, mechanism: VeiledRecordings, to: str = CORPUS) -> VeiledRecordingsMeasurement:
     """Plan the veiled recordings of a study."""
     writer_of(to)
     if to not in WHOLE:
@@ -202,7 +202,7 @@ def prepare_recordings(study: Study, mechanism: VeiledRecordings, to: str = CORP
             hint=f"write --to {CORPUS}, and then `gazeveil convert RELEASE --to {to} --out FOLDER`: that costs nothing",
         )
     study = with_usual_sizes(study, [stimulus.name for stimulus in study.stimuli], mechanism.on)
-    found = VeiledMeasurement(study, mechanism, to)
+    found = VeiledRecordingsMeasurement(study, mechanism, to)
     if to == "csv" and len(found.on_screens) > 1:
         raise OptionError("a CSV table holds gaze on one screen", hint="write --to parquet, which holds any")
     found.guarantee  # noqa: B018  (refuses what cannot be stated for all screens together)
@@ -240,7 +240,7 @@ def _late(seconds: float) -> str:
     return f"What was released runs late: each point is about where gaze was {seconds:g} s before."
 
 
-class _Notes:
+class _PrivateRemarks:
     """What the holder of the data should know: computed from raw gaze, so only for the private report."""
 
     def __init__(self) -> None:
