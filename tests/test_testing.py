@@ -26,7 +26,7 @@ from gazeveil.geometry import headset
 from gazeveil.noise import NoiseSource, add_laplace
 from gazeveil.privacy.audit import Pair, Subject
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, PureDP, Unproven
-from gazeveil.samples.mechanism import Arrays, Faults, SampleMechanism, Veil, fails_closed, fit, mechanism_from_dict
+from gazeveil.samples.mechanism import Arrays, Faults, SampleMechanism, Veil, fails_closed, fit_arrays, mechanism_from_dict
 from gazeveil.samples.space import Screen
 from gazeveil.samples.veils import CLOCK_SLOTS, RAN_BACK, as_samples, sample_times
 from gazeveil.testing import (
@@ -108,7 +108,7 @@ class Jittering(Veil):
         return {"counts": self.counts, "last": self.last}
 
     def _restore(self, arrays: Arrays) -> None:
-        fit(arrays, self._state())
+        fit_arrays(arrays, self._state())
 
 
 def broken(veil: type[Jittering], **values: Any) -> SampleMechanism:

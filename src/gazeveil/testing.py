@@ -491,7 +491,7 @@ def _series_guaranteed(mechanism: SeriesMechanism) -> None:
     _expect_guarantee(stated, "return PureDP(…, unit=self.unit), or Unproven(why)")
     _expect(stated.unit == mechanism.unit, f"unit {mechanism.unit}", f"{stated.unit}", "pass unit=self.unit")
     if stated.proven:
-        rows = mechanism.promises()
+        rows = mechanism.epsilon_by_steps()
         prices = [price for _, price in rows]
         hint = "`epsilon_for(changed)` grows with the steps that change, and is epsilon for `self.changed`"
         grows = prices == sorted(prices) and rows[-1][0] == mechanism.steps

@@ -16,7 +16,7 @@ import pytest
 from gazeveil import Study
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
-from gazeveil.features.external_tables import ExternalFeatures, frame_at, is_external, learn_ranges, read_external
+from gazeveil.features.external_tables import ExternalFeatures, frame_at, learn_ranges, read_external
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series_release import ParticipantRelease, participant_mechanism
 from gazeveil.noise import NoiseSource
@@ -290,7 +290,7 @@ def test_the_mean_of_a_group_comes_from_a_design_of_public_people(
 def test_a_data_frame_is_released_in_python(tmp_path: Path) -> None:
     study = Study.open(declared(tmp_path, 1))
     frame = frame_at(write(tmp_path / "a.csv", [rows_of(person, 1) for person in PEOPLE]))
-    assert is_foreign(frame)
+    assert is_external(frame)
     settings = source_settings(study, frame)
     ranges = settings.ranges()
     own = participant_mechanism("lpa", settings=settings, ranges=ranges, steps=1, epsilon="1000", delta="0")

@@ -21,7 +21,6 @@ from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, sett
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.features.external_tables import ExternalFeatures
     from gazeveil.features.settings import Settings
     from gazeveil.features.table import FeatureTable
 
@@ -283,7 +282,7 @@ def release(
     """Release feature series of a corpus or a table of features: each participant's own, or a group mean."""
     from gazeveil.features.design import Design
     from gazeveil.features.group_series import GroupSeries
-    from gazeveil.features.series_release import ParticipantRelease, needed, participant_mechanism
+    from gazeveil.features.series_release import ParticipantRelease, required_design, participant_mechanism
     from gazeveil.release.feature_settings import (
         declared_steps,
         observed_facts,
@@ -298,7 +297,7 @@ def release(
     public = None if design_file is None else Design.load(design_file)
     if mechanism == GroupSeries.name:
         spent = study.delta if delta is None else delta
-        mean = GroupSeries(epsilon=epsilon, delta=spent, design=needed(public, mechanism))
+        mean = GroupSeries(epsilon=epsilon, delta=spent, design=required_design(public, mechanism))
         request.release(study, mean, task=task, group=group, settings=settings)
         return
     if public is not None:
@@ -323,7 +322,7 @@ def release(
     request.release(study, made, task=task, group=group, settings=settings, ranges=ranges)
 
 
-def table_and_settings(table: Path, study_file: Path | None) -> tuple[FeatureTable, Settings | ForeignFeatures]:
+def table_and_settings(table: Path, study_file: Path | None) -> tuple[FeatureTable, Settings | ExternalFeatures]:
     """Return a table that gazeveil made, or one from elsewhere that a study declares, and how it was made.
 
     Raises:

@@ -45,7 +45,7 @@ def info(
     traces: dict[Key, Trace] = {}
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
-            inspector = Inspector(None if plot is None else badness)
+            inspector = QualityMeter(None if plot is None else severity)
             overview = Overview.of(_inspected(follow(stream, tell, index, len(streams)), inspector))
             found.append(inspector.found())
             traces |= inspector.traces()
@@ -87,7 +87,7 @@ def info(
     print(f"note: {NOTICE}")
 
 
-def _inspected(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
+def _inspected(chunks: Iterable[Chunk], inspector: QualityMeter) -> Iterator[Chunk]:
     from gazeveil.gaze import schema
 
     for chunk in chunks:
@@ -97,7 +97,7 @@ def _inspected(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
 
 
 def _with_grades(quality: Quality) -> dict[str, Any]:
-    from gazeveil.gaze.quality import grades, oddities, overall
+    from gazeveil.gaze.quality import grades, overall, problems
 
     return {
         **quality.to_dict(),

@@ -141,7 +141,7 @@ def init(
     with Ledger.open(where, create=True) as book:
         account = book.grant(dataset, budget, person=person, note=note, first=True)
         _print_account(
-            account, f"opened the account of {named(dataset, person)} in {book.store.where}", as_json=as_json
+            account, f"opened the account of {account_label(dataset, person)} in {book.store.where}", as_json=as_json
         )
 
 
@@ -156,13 +156,14 @@ def grant(
     as_json: AsJson = False,
 ) -> None:
     """Add to a budget, or open another account in a ledger that is there."""
-    from gazeveil.privacy.ledger import Ledger
     from gazeveil.privacy.ledger.account import account_label
+
+    from gazeveil.privacy.ledger import Ledger
 
     budget = described.guarantee()
     with Ledger.open(where) as book:
         account = book.grant(dataset, budget, person=person, note=note)
-    _print_account(account, f"granted {budget} to {named(dataset, person)}", as_json=as_json)
+    _print_account(account, f"granted {budget} to {account_label(dataset, person)}", as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil ledger charge study-7 --epsilon 0.5 --id map-12 --note 'heatmap of page 3'`")
@@ -386,7 +387,7 @@ def _check_known(book: Ledger, dataset: str) -> None:
 
 
 def _print_account(account: Account, done: str, *, as_json: bool) -> None:
-    from gazeveil.privacy.ledger.account import in_letters, when_back
+    from gazeveil.privacy.ledger.account import in_letters, restoration_time
 
     if as_json:
         print_json(account.to_dict())
@@ -424,7 +425,7 @@ def _row(account: Account) -> tuple[object, ...]:
     )
 
 
-def _event_row(event: Event) -> tuple[object, ...]:
+def _event_row(event: LedgerEvent) -> tuple[object, ...]:
     from gazeveil.privacy.guarantee import guarantee_from_dict
 
     guarantee = str(guarantee_from_dict(event.guarantee)) if event.guarantee else "–"

@@ -41,7 +41,7 @@ def is_table(source: Data) -> bool:
     return isinstance(source, FeatureTable) or (isinstance(source, Path | str) and not Path(source).is_dir())
 
 
-def declared_table(study: Study, source: Data) -> ForeignFeatures | None:
+def declared_table(study: Study, source: Data) -> ExternalFeatures | None:
     """Return what the study declares about a table from elsewhere; None if the source is of another kind.
 
     Raises:
@@ -151,7 +151,7 @@ def _fixation_radius(radius: float | str | None, *, degrees: bool) -> float | No
     return float(read_length(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
 
 
-def source_settings(study: Study, source: Data, **options: Any) -> Settings | ForeignFeatures:
+def source_settings(study: Study, source: Data, **options: Any) -> Settings | ExternalFeatures:
     """Return how the features of a source are made: as a table's label says, or by options (see `study_settings`).
 
     Raises:

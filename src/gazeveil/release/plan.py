@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import polars as pl
 
-from gazeveil.aggregate.engine import DurationEngine, Engine
+from gazeveil.aggregate.engine import Engine
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, a_few, html_table
 from gazeveil.engines import engine_at
@@ -49,7 +49,7 @@ from gazeveil.samples.identification import Identification
 Data: TypeAlias = Corpus | FeatureTable | pl.DataFrame | Path | str | Source
 """Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
 Prepare: TypeAlias = "Callable[..., Measurement]"
-PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
+PRODUCTS: Registry[Prepare] = Registry("product", "gazeveil.release.products")
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **selection)``."""
 
 
@@ -541,4 +541,4 @@ def check_stated(what: str, needed: tuple[str, ...], stated: tuple[str, ...]) ->
 
 def engine_for(study: Study, engine: Engine) -> Engine:
     """Return the engine that weighs a study's rows as declared: by durations where its lists state them."""
-    return LastingEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine
+    return DurationEngine(engine) if "duration" in (study.recordings.fixations or ()) else engine

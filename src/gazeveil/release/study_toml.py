@@ -23,7 +23,6 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError, why
 from gazeveil.exact import as_text
-from gazeveil.features.external_tables import ExternalFeatures
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.files import replacing
 from gazeveil.geometry import Geometry, Unit
@@ -371,7 +370,7 @@ _COLUMNS = ("participant", "stimulus", "session", "order")
 _EXPECTED = "a range: [low, high], or { low = …, high = …, log = true }"
 
 
-def features_in(table: Table) -> ForeignFeatures:
+def features_in(table: Table) -> ExternalFeatures:
     """Return what the table ``[features]`` declares about a table of features from elsewhere.
 
     Raises:
@@ -385,12 +384,12 @@ def features_in(table: Table) -> ForeignFeatures:
     rows = table.whole("rows", 1, MOST_ROWS, 1)
     table.done()
     try:
-        return ForeignFeatures(declared=Ranges.of(found), rows=rows, **columns, **more)
+        return ExternalFeatures(declared=Ranges.of(found), rows=rows, **columns, **more)
     except GazeveilError as error:
         raise table.file.because(table.where, "a table of features", error) from None
 
 
-def features_text(features: ForeignFeatures, section: Callable[..., str]) -> list[str]:
+def features_text(features: ExternalFeatures, section: Callable[..., str]) -> list[str]:
     """Return the tables that declare it, each written by ``section(name, values)``."""
     columns = {key: value for key in _COLUMNS if (value := getattr(features, key))}
     more = {key: value for key in ("source", "learnt_from") if (value := getattr(features, key))}
@@ -398,7 +397,7 @@ def features_text(features: ForeignFeatures, section: Callable[..., str]) -> lis
     return [section("features", {**columns, "rows": features.rows, **more}), section("features.ranges", ranges)]
 
 
-def features_as_toml(features: ForeignFeatures) -> str:
+def features_as_toml(features: ExternalFeatures) -> str:
     """Return the part of a study's file that declares a table of features from elsewhere."""
     return "\n".join(features_text(features, partial(_section, remarks={})))
 

@@ -360,7 +360,7 @@ def _look_up(found: CheckLog, receipt: Mapping[str, Any], recipe_digest: str, le
         found.check("anchor", True, "", "the ledger goes on from it")
 
 
-def _compare(found: CheckLog, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
+def _compare(found: CheckLog, receipt: Mapping[str, Any], recipe_digest: str, line: StoredEvent | None) -> None:
     """Compare a receipt with the event that has its digest."""
     if line is None or digest_of_text(line.text) != line.digest:
         found.check("charge", False, "the ledger does not hold this charge")

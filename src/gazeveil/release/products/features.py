@@ -260,7 +260,7 @@ class SeriesMeasurement(Measurement):
     def check_source(self, source: Data) -> None:
         """Refuse a source that does not fit, before anything is spent."""
         foreign, wanted = declared_table(self.study, source), self.series.settings
-        if (foreign is not None) != isinstance(wanted, ForeignFeatures):
+        if (foreign is not None) != isinstance(wanted, ExternalFeatures):
             raise OptionError(
                 "the release was planned for another kind of data", hint="plan with source_settings(study, data)"
             )
@@ -404,7 +404,7 @@ def prepare_group_series(
     mechanism: GroupSeries,
     task: str | None = None,
     group: str | None = None,
-    settings: Settings | ForeignFeatures | None = None,
+    settings: Settings | ExternalFeatures | None = None,
 ) -> GroupSeriesMeasurement:
     """Plan the mean series of a group on one task."""
     series = declared_series(study, mechanism, task=task, group=group, settings=settings, ranges=None)

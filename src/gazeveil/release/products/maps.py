@@ -366,7 +366,7 @@ class HeatmapsMeasurement(SumMeasurement):
             return ()
         most = len(plan.stimuli)
         left_out = smallest_number(
-            lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2
+            lambda out: _curve(plan).forecast(plan.equal(most - out).expected_correlation()).worth_it, 1, most - 2
         )
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
