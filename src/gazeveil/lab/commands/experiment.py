@@ -37,7 +37,7 @@ from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assume
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.lab.grid.running import Follow, Progress
+    from gazeveil.lab.bench.runner import Follow, Progress
 
 
 def experiment_attributes(
@@ -526,8 +526,8 @@ def experiment_run(
     setting = Setting(asked, find_data(data), engine)
     begun = time.monotonic()
     with _followed(as_json) as follow:
-        cells, kept = run_cells(setting, folder, workers=workers, retry=retry, follow=follow)
-    table = tables.table_of(asked.name, cells, kept)
+        cells = run_cells(setting, folder, workers=workers, retry=retry, follow=follow)
+    table = tables.table_of(asked.name, cells)
     tables.write_table(table, folder / tables.FILE)
     command = shlex.join(
         ["gazeveil", "lab", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())]

@@ -18,7 +18,7 @@ from gazeveil.lab.attacks.contract import RECOGNISERS
 from gazeveil.lab.experiments import attributes, plots
 from gazeveil.lab.experiments import plots as trait_plots
 from gazeveil.lab.experiments.named_mechanisms import PUBLISHED, veil_or_published
-from gazeveil.lab.experiments.scanpath_privacy import Measured, Row, measure, scene_sets
+from gazeveil.lab.experiments.scanpath_privacy import Measured, ScanpathRow, measure, scene_sets
 from gazeveil.lab.reproduction.finding import Check, Finding, counted, judged, ranged, rises
 
 PAPER = "Li et al. 2021 (Kaleido)"
@@ -83,7 +83,7 @@ def measure_scanpaths(data: Path | None, *, quick: bool) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _published(one: Measured) -> list[Row]:
+def _published(one: Measured) -> list[ScanpathRow]:
     return [row for row in one.rows if row.veil.startswith(PUBLISHED)]
 
 
@@ -110,7 +110,7 @@ def _similarity(found: Sequence[Measured]) -> Iterable[Check]:
         )
 
 
-def _curve(rows: Sequence[Row], place: int) -> list[list[float]]:
+def _curve(rows: Sequence[ScanpathRow], place: int) -> list[list[float]]:
     """Return similarity along one parameter (1: ε, 2: window, 3: radius), from least to most private, others fixed."""
     groups: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     for row in rows:

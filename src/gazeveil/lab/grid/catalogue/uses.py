@@ -24,10 +24,8 @@ from gazeveil.lab.baselines import unprotected_maps
 from gazeveil.lab.baselines.k_same import DATASET_SERIES
 from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS
 from gazeveil.lab.experiments.named_mechanisms import kind_of, veil, veil_names
-from gazeveil.lab.grid import data as gaze_data
-from gazeveil.lab.grid import data as map_data
-from gazeveil.lab.grid import data as series_data
-from gazeveil.lab.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
+from gazeveil.lab.grid import data as sets
+from gazeveil.lab.grid.contract import NONE, Protected, Use, Wanted, check_options
 from gazeveil.lab.grid.data import GazeData, MapData, SeriesData
 from gazeveil.release.products import liu_map, maps
 
@@ -35,12 +33,12 @@ from gazeveil.release.products import liu_map, maps
 class Live(Use):
     """Mechanisms, live."""
 
-    sources = gaze_data.GAZE_SOURCES
+    sources = sets.GAZE_SOURCES
 
     def folder(self, data: Path | None, path: Path, people: int = 0) -> GazeData:
         """Return the recordings of a corpus of one's own."""
         del data
-        return gaze_data.gaze_of_corpus(path, people)
+        return sets.gaze_of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
@@ -57,9 +55,6 @@ class Live(Use):
         """Return the mechanism on the viewing plane of some recordings."""
         made = veil(wanted.name, data.plane, wanted.parameters)
         return Protected.nothing() if made is None else Protected(made, made.guarantee, made.to_dict())
-
-
-USES.register("live")(Live())
 
 
 # --- Recordings that are published as files: each behind a mechanism of its own, or all of them made anew together.
@@ -88,24 +83,18 @@ class Dataset(Live):
         return Protected(made, made.guarantee, made.to_dict())
 
 
-USES.register("dataset")(Dataset())
-
-
 # --- Each participant's own feature series.
-
-
-load()
 
 
 class Features(Use):
     """Feature series."""
 
-    sources = series_data.SERIES_SOURCES
+    sources = sets.SERIES_SOURCES
 
     def folder(self, data: Path | None, path: Path, people: int = 0) -> SeriesData:
         """Return the series of a corpus of one's own."""
         del data
-        return series_data.series_of_corpus(path, people)
+        return sets.series_of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
@@ -149,9 +138,6 @@ def _kind(name: str) -> Any:
     return SERIES_MECHANISMS[name] if name in SERIES_MECHANISMS else DATASET_SERIES[name]
 
 
-USES.register("features")(Features())
-
-
 # --- Heatmaps: all strategies, Liu's maps with and without noise, and maps of a random selection.
 
 
@@ -164,12 +150,12 @@ _LIU: Final = {f"liu-{noise}": noise for noise in NOISES.names(unlisted=True)}
 class Heatmaps(Use):
     """Maps of where participants looked."""
 
-    sources = map_data.MAP_SOURCES
+    sources = sets.MAP_SOURCES
 
     def folder(self, data: Path | None, path: Path, people: int = 0) -> MapData:
         """Return the scenes of a corpus of one's own."""
         del data
-        return map_data.maps_of_corpus(path, people)
+        return sets.maps_of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
         """Return the names of ways to make a map."""
@@ -205,9 +191,6 @@ def _made(wanted: Wanted, data: MapData) -> Any:
     if wanted.name == SELECTION:
         return data.cells(int(given.get("selected", max(1, data.people // 2))))
     if wanted.name in _LIU:
-        return map_data.liu_map(_LIU[wanted.name], data, given)
+        return sets.liu_map(_LIU[wanted.name], data, given)
     strategy = "auto" if wanted.name == "heatmap" else wanted.name
     return PrivateHeatmap(**{"delta": "0.00001", **given}, strategy=strategy)
-
-
-USES.register("heatmap")(Heatmaps())
