@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gazeveil import Study
 from gazeveil.aggregate.engine import Engine, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap
@@ -27,7 +28,6 @@ from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.release.data import BoundCorpus
 from gazeveil.release.plan import PRODUCTS, Method
 from gazeveil.release.products.liu_map import GazeMap, GazeMapMeasurement, for_gaze_map
-from gazeveil.release.study import Study
 
 
 @dataclass(frozen=True, slots=True)

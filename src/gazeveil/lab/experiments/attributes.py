@@ -46,8 +46,8 @@ from gazeveil.lab.datasets import VR_FOLDER, TargetSession, VrSession, target_se
 from gazeveil.lab.experiments.identification import simulated_people, simulated_traits, vr_people
 from gazeveil.lab.experiments.named_mechanisms import VEILS, veil
 from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.clock import Clock
-from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import EYE_FIELD, Sphere
 
 SEEN: Final = (("error",), ("noise",), ("error", "noise"), ("eyes",), ("error", "noise", "eyes"))
@@ -358,8 +358,10 @@ def leaving(session: VrSession, leaves: str, epsilon: str, window: str, noise: N
         return *gaze, *head
     loss, seconds = Fraction(epsilon), Fraction(window)
     if leaves == JOINT:
-        both = EyeAndHead(field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS)
-        return both.start(noise).run_both(session.t, *gaze, *head)
+        both: Any = MECHANISMS["eye-and-head"](
+            field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS
+        )
+        return both.start(noise).run_both(session.t, *gaze, *head)  # type: ignore[no-any-return]
     shown = Clock(field, epsilon=loss, window=seconds, radius=RADIUS).start(noise).run(session.t, *gaze)
     return (*shown, None, None) if leaves == EYES_NO_HEAD else (*shown, *head)
 

@@ -30,13 +30,13 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil import FeatureTable
 from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
 from gazeveil.errors import OptionError, UnknownName, closest
 from gazeveil.features.extraction import extract_corpus
 from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism, panel_of
-from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry

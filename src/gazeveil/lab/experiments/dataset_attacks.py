@@ -29,10 +29,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil import AoiStatistics, ParticipantRelease, Participants, PrivateHeatmap, Stimulus, Study
 from gazeveil.aggregate.aoi.statistics import VisitOrder
 from gazeveil.aggregate.grid import render
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
@@ -43,7 +42,6 @@ from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import panel_of
-from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import Corpus
@@ -66,7 +64,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release.feature_settings import observed_facts
 from gazeveil.release.plan import Data, Plan
-from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil import PrivateHeatmap, Study
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid, overlap, render
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.strategy import Task
 from gazeveil.aggregate.strategy_parts import prior_of_task
@@ -50,7 +50,6 @@ from gazeveil.lab.grid.contract import DoesNotApply, Protected, Source
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.plan import Plan
-from gazeveil.release.study import Study
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 

@@ -23,8 +23,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil import PrivateHeatmap
 from gazeveil.aggregate.engine import Engine
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.attacks.release_attacks import left_over_of_selection

@@ -11,14 +11,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.mechanism import LiuMap
+from gazeveil import ParticipantRelease, PrivateHeatmap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.liu.noisy_maps import NOISES
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.errors import UnknownName, closest
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.lab import load
 from gazeveil.lab.baselines import unprotected_maps
 from gazeveil.lab.baselines.k_same import DATASET_SERIES
