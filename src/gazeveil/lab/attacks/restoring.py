@@ -229,7 +229,7 @@ def gives_releases(mechanism: SampleMechanism) -> bool:
 
 def _of_eyes(mechanism: SampleMechanism) -> SampleMechanism:
     both = if_named(mechanism, "eye-and-head")
-    return mechanism if both is None else both.eyes  # type: ignore[no-any-return]
+    return mechanism if both is None else both.eyes
 
 
 def releases_of(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Releases:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate import strategy_parts
-from gazeveil.aggregate.bayes_decoder import Decoder
+from gazeveil.aggregate import bayes_decoder, strategy_parts
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.map_prior import working_grid
 from gazeveil.aggregate.maps import NormalisedMap
@@ -53,7 +52,7 @@ class Histogram(strategy_parts.Normalised):
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
         measured = check_size(noisy, self.coarse.size) / (BOUND * self.task.observers)
-        return estimate(self.task, _decoder(self.task), np.asarray(measured))
+        return estimate(self.task, _coarse_decoder(self.task), np.asarray(measured))
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
@@ -75,9 +74,9 @@ def coarse_grid(task: Task) -> Grid:
 
 @lru_cache(maxsize=4)
 @one_thread()
-def _decoder(task: Task) -> Decoder:
+def _coarse_decoder(task: Task) -> bayes_decoder.Decoder:
     plane = plane_of(task)
     features = plane.in_blurred(overlap(plane.grid, coarse_grid(task)))
     models = strategy_parts.models_for(task, plane)
     projected = plane.project(models, features)
-    return Decoder(plane, models, strategy_parts.channel(task, plane, features, projected), projected)
+    return bayes_decoder.Decoder(plane, models, strategy_parts.channel(task, plane, features, projected), projected)

@@ -26,6 +26,8 @@ _PACKAGE: Final = Path(gazeveil.__file__).parent
 _ROOT: Final = "gazeveil"
 _OURS: Final = "gazeveil.lab.grid"
 """Modules of the grid look names up that are given to it; what they find is counted one by one."""
+_DOOR: Final[dict[str, str]] = vars(gazeveil)["_HOME"]
+"""Where each public name lives."""
 _DATA: Final = (".npz", ".json", ".csv", ".toml", ".parquet")
 
 
@@ -91,7 +93,7 @@ def _read(path: Path) -> _File:
             case ast.Import(names=names):
                 given = [alias.name for alias in names]
             case ast.ImportFrom(module="gazeveil", level=0, names=names):  # the public door: where each name lives
-                given = [gazeveil._HOME.get(alias.name, "").partition(":")[0] for alias in names]
+                given = [_DOOR.get(alias.name, "").partition(":")[0] for alias in names]
                 given += [f"{_ROOT}.{alias.name}" for alias in names]
             case ast.ImportFrom(module=str(module), level=0, names=names):
                 given = [f"{module}.{alias.name}" for alias in names] + [module]

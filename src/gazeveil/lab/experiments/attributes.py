@@ -358,9 +358,8 @@ def leaving(session: VrSession, leaves: str, epsilon: str, window: str, noise: N
         return *gaze, *head
     loss, seconds = Fraction(epsilon), Fraction(window)
     if leaves == JOINT:
-        both: Any = MECHANISMS["eye-and-head"](
-            field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS
-        )
+        make: Callable[..., Any] = MECHANISMS["eye-and-head"]
+        both = make(field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS)
         return both.start(noise).run_both(session.t, *gaze, *head)  # type: ignore[no-any-return]
     shown = Clock(field, epsilon=loss, window=seconds, radius=RADIUS).start(noise).run(session.t, *gaze)
     return (*shown, None, None) if leaves == EYES_NO_HEAD else (*shown, *head)

@@ -101,7 +101,7 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def _rows(run: str, cell: Cell, result: Result) -> list[dict[str, Any]]:
-    found = {"status": "broken", "error": result.error, "rows": []} if result.error else result.answer
+    found: dict[str, Any] = {"status": "broken", "error": result.error, "rows": []} if result.error else result.answer
     guarantee = guarantee_from_dict(found["guarantee"]) if "guarantee" in found else None
     numbers = {} if guarantee is None else {key: float(value) for key, value in guarantee.numbers().items()}
     shared = {
