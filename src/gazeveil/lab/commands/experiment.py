@@ -468,7 +468,7 @@ def experiment_veils(
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS
+    from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS
     from gazeveil.lab.datasets import find_data
     from gazeveil.lab.experiments.stream_errors import SHOWN, compare, stream_sets
 

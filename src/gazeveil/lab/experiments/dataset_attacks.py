@@ -46,6 +46,7 @@ from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.matching import interval, resampled_people, roc
 from gazeveil.lab.attacks.release_attacks import (
     Suspicion,
@@ -56,7 +57,6 @@ from gazeveil.lab.attacks.release_attacks import (
     most_found,
     proven_epsilon,
 )
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.experiments.heatmap_scenes import PLANE
 from gazeveil.lab.utility.releases import correlation
 from gazeveil.lab.utility.scanpaths import mean_of_finite

@@ -36,9 +36,9 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, headset
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.trials import trials_of, without_pupil
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.datasets import EYETRIBE_FILE, OSIE_FILE, VR_FOLDER, vr_sessions
 from gazeveil.lab.experiments.feature_series import CHOSEN
 from gazeveil.lab.experiments.feature_series import readers as simulated_readers

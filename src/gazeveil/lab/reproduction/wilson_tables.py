@@ -30,7 +30,7 @@ import numpy as np
 from gazeveil.arrays import Tell, silent
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.geometry import Geometry, headset
-from gazeveil.lab.as_published.wilson_presets import preset
+from gazeveil.lab.as_published.sample_mechanisms import preset
 from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
 from gazeveil.lab.attacks.judging import DRAWS, Judge, Stage
 from gazeveil.lab.bench.runner import Case, ResultStore, answers

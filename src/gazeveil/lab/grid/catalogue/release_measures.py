@@ -27,8 +27,8 @@ from gazeveil import PrivateHeatmap
 from gazeveil.aggregate.engine import Engine
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.release_attacks import left_over_of_selection
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.bench.rows import Row, mean_over
 from gazeveil.lab.experiments.dataset_attacks import (
     TARGETS,

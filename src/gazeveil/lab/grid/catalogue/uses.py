@@ -19,9 +19,8 @@ from gazeveil.errors import UnknownName, closest
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.lab import load
-from gazeveil.lab.baselines import unprotected_maps
-from gazeveil.lab.baselines.k_same import DATASET_SERIES
-from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS
+from gazeveil.lab.as_published import liu_maps
+from gazeveil.lab.baselines import DATASET_MECHANISMS, DATASET_SERIES
 from gazeveil.lab.experiments.named_mechanisms import kind_of, veil, veil_names
 from gazeveil.lab.grid import data as sets
 from gazeveil.lab.grid.contract import NONE, Protected, Use, Wanted, check_options
@@ -64,7 +63,7 @@ class Dataset(Live):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms, and of what makes recordings anew."""
-        return [*super().mechanisms(), *DATASET_MECHANISMS.names()]
+        return [*super().mechanisms(), *sorted(DATASET_MECHANISMS)]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -97,7 +96,7 @@ class Features(Use):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
-        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(unlisted=True), *DATASET_SERIES.names()]
+        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(unlisted=True), *sorted(DATASET_SERIES)]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -165,7 +164,7 @@ class Heatmaps(Use):
         name = wanted.name
         if name in (NONE, SELECTION):
             check_options(name, wanted.parameters, ("selected",) if name == SELECTION else ())
-            return (unprotected_maps, liu_map)
+            return (liu_maps, liu_map)
         if name in _LIU:
             check_options(name, wanted.parameters, [one.name for one in fields(LiuMap) if one.name != "noise"])
             return (LiuMap, NOISES[_LIU[name]], liu_map)
