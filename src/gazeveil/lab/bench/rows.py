@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Row:
         chance: What guessing gives an attacker; for a utility, what is left by a release without any data.
         ideal: For a utility, what data as they are give.
         where: Where it was measured: mechanism, ε, attack, data, and what else was varied.
+        note: What else must be known: what a mechanism guarantees, in words.
     """
 
     what: str
@@ -45,20 +46,17 @@ class Row:
     chance: float = math.nan
     ideal: float = math.nan
     where: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def interval(self) -> tuple[float, float]:
         """Both ends of the interval."""
         return self.low, self.high
 
-    def at(self, **where: Any) -> Row:
-        """Return the row with more said about where it was measured."""
-        return replace(self, where={**self.where, **where})
-
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain values, where it was measured first; numbers that are not known are left out."""
         numbers = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.name != "where"}
-        return {**self.where, **{name: value for name, value in numbers.items() if value is not None}}
+        return {**self.where, **{name: value for name, value in numbers.items() if value not in (None, "")}}
 
 
 def _plain(value: Any) -> Any:
