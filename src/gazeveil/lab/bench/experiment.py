@@ -72,6 +72,7 @@ EXPERIMENTS: Final[Mapping[str, str]] = {
     "attributes": "gazeveil.lab.experiments.attributes:BEHIND_MECHANISMS",
     "geometry": "gazeveil.lab.experiments.attributes:FROM_GEOMETRY",
     "heads": "gazeveil.lab.experiments.attributes:FROM_HEADS",
+    "reconstruction": "gazeveil.lab.experiments.dataset_attacks:RECONSTRUCTION",
 }
 """Experiments by name, each loaded on use."""
 

@@ -32,7 +32,7 @@ def points(rows: Sequence[Row], x: Sequence[str], panel: Sequence[str] = ()) -> 
         place.scatter(at, [row.chance for row in chosen], marker="_", color=RED, s=80, label="guessing")
         place.set_xticks(at, [_named(row, x) for row in chosen], rotation=60, ha="right", fontsize=7)
         place.set_title(name, fontsize=9)
-        place.set_ylim(0, 1.05)
+        place.set_ylim(min(0.0, float(np.nanmin(middle)) - 0.05), 1.05)
     axes[0][0].set_ylabel(", ".join(dict.fromkeys(row.what for row in rows)))
     legend_below(plot, axes[0][0], fontsize=7)
     return png(plot, dpi=80)

@@ -167,19 +167,8 @@ def experiment_reconstruction(
     as_json: AsJson = False,
 ) -> None:
     """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
-    from gazeveil.lab.experiments import plots
-    from gazeveil.lab.experiments.dataset_attacks import reconstruct
-
-    check_drawing(out)
-    with progress("releasing", quiet=as_json) as tell:
-        found = reconstruct(people, epsilon, repeats, seed, movies=movies, tell=tell)
-    told = {"people": people, "epsilon": epsilon, "seed": seed, "rows": [row.to_dict() for row in found]}
-    table = (
-        f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
-        ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
-        [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
-    )
-    show_found(out, "reconstruction", told, lambda: plots.got_back(found), [table], as_json=as_json)
+    options = {"people": people, "epsilon": epsilon, "repeats": repeats, "movies": movies, "seed": seed}
+    run_experiment("reconstruction", options, out, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment identify``: how often participants are recognised from raw gaze.

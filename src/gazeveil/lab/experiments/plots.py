@@ -13,7 +13,7 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, look, png
 from gazeveil.lab.experiments import baselines_compared
-from gazeveil.lab.experiments.dataset_attacks import FoundMembership, Recovered, allowed_curve
+from gazeveil.lab.experiments.dataset_attacks import FoundMembership, allowed_curve
 from gazeveil.lab.experiments.feature_usefulness import FLOOR, Cell
 from gazeveil.lab.experiments.scanpath_privacy import Measured
 from gazeveil.lab.experiments.stream_errors import Point
@@ -115,22 +115,6 @@ def _curves(axes: Any, found: Sequence[FoundMembership]) -> None:
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False)
-
-
-def got_back(found: Sequence[Recovered]) -> bytes:
-    """Draw how much of a participant is got back, beside what is known without the release."""
-    plot, axes = canvas(9, 4)
-    at = np.arange(len(found))
-    low = [row.guess - row.guess_interval[0] for row in found]
-    high = [row.guess_interval[1] - row.guess for row in found]
-    axes.bar(at, [row.guess for row in found], color=BLUE, width=0.6, label="from the release and all others")
-    axes.errorbar(at, [row.guess for row in found], yerr=np.maximum([low, high], 0), fmt="none", ecolor="black")
-    axes.scatter(at, [row.without for row in found], marker="_", s=300, color=RED, label="from the others alone")
-    axes.axhline(0, color="black", linewidth=0.6)
-    axes.set_xticks(at, [f"{row.data}\n{row.release}" for row in found], fontsize=7, rotation=20)
-    axes.set_ylabel("correlation, or share of orders")
-    legend_below(plot, axes)
-    return png(plot, dpi=90)
 
 
 # --- Draws the figures of `gazeveil.lab.reproduction.kaleido_figures`.

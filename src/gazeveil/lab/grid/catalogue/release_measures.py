@@ -199,10 +199,7 @@ def _got_back(releases: int, data: MapData, protected: Protected, seed: int, eng
 
             guess = of_selection
     found = recovered("map", "map", mechanism, people, own, guess, releases, seed)
-    numbers = [Row("correlation", found.guess, *found.guess_interval, found.participants, found.without)]
-    if np.isfinite(found.exact):
-        numbers.append(Row("got back exactly", found.exact, n=found.participants, chance=0.0))
-    return Answer(tuple(numbers), "all other participants' data")
+    return Answer(tuple(found), "all other participants' data")
 
 
 # --- Released feature series: who a participant is (``nearest``, ``svm``, ``forest``), their group, and what is left.
