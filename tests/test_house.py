@@ -33,7 +33,7 @@ AT_MOST = {
     "lines of code of everything": 85_258,
     "small modules": 274,
     "imports of private names in tests": 203,
-    "core modules that the lab imports": 141,
+    "core modules that the lab imports": 98,
     "calls back from documents into earlier phases": 1_399,
 }
 """What is never to grow. Whoever lowers one of these numbers writes the new one here."""

@@ -18,7 +18,7 @@ from gazeveil.aggregate.strategies import bumps, modes
 from gazeveil.aggregate.strategy import Task, choose
 from gazeveil.aggregate.strategy_parts import plane_of
 from gazeveil.geometry import screen
-from gazeveil.lab.baselines.histogram import COARSE, FINER, coarse_grid
+from gazeveil.lab.baselines.coarse_maps import COARSE, FINER, coarse_grid
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.forecast import effective_participants
 

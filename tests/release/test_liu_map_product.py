@@ -23,7 +23,7 @@ from gazeveil.errors import BudgetExceeded, InputError, OptionError, PrivacyErro
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger

@@ -22,8 +22,8 @@ from gazeveil.errors import InternalError
 from gazeveil.features.audited import CHUNK, STEPS, feature_pairs
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.lab import load
-from gazeveil.lab.as_published.bozkir_series import AsPublished
-from gazeveil.lab.baselines.unprotected_maps import RandomSelection
+from gazeveil.lab.as_published.feature_series import AsPublished
+from gazeveil.lab.as_published.liu_maps import RandomSelection
 from gazeveil.noise import NoiseSource, add_gaussian, from_lattice, lattice_step
 from gazeveil.privacy.audit.events import Outputs
 from gazeveil.privacy.audit.subject import Subject, auditable, observer_pairs

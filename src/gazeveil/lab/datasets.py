@@ -39,10 +39,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil import read
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze.formats.gazebase import GazeBaseName, parse_file_name
-from gazeveil.gaze.reading import read
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, Unit, headset, normalised, screen
 

@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 import gazeveil
+from gazeveil import FeatureTable, PrivateHeatmap, Study
 from gazeveil.aggregate.grid import Grid, render
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.arrays import FloatArray, Tell
@@ -27,7 +27,6 @@ from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.group_series import GroupEstimate, GroupSeries
 from gazeveil.features.series import panel_of
 from gazeveil.features.settings import Settings
-from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus, write_corpus
 from gazeveil.gaze.events import DETECTORS, detect_blinks, main_sequence, samples_within
 from gazeveil.gaze.recording import Key, Recording
@@ -41,11 +40,10 @@ from gazeveil.privacy.statement import statement
 from gazeveil.release import visual_report
 from gazeveil.release.feature_settings import observed_facts
 from gazeveil.release.map_files import enlarged
-from gazeveil.release.study import Study
 from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
-from gazeveil.simulate.readers import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
-from gazeveil.simulate.study import SimulatedStudy
+from gazeveil.simulate import SimulatedStudy
+from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
 
 FEATURE_EPSILON = "3"
 FEWEST, MOST, PUBLIC_READERS = 2, 60, 10

@@ -14,7 +14,7 @@ from gazeveil.aggregate.liu.noisy_maps import NOISES
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.lab import load
-from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS
+from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples import MECHANISMS
 from gazeveil.samples.recipes import PRESETS

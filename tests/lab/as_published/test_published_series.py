@@ -12,7 +12,7 @@ import pytest
 from gazeveil.errors import InputError, UnknownName
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.lab import load
-from gazeveil.lab.as_published.bozkir_series import AsPublished, best_kept
+from gazeveil.lab.as_published.feature_series import AsPublished, best_kept
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
 

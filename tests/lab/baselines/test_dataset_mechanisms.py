@@ -18,9 +18,9 @@ from gazeveil import NoiseSource, Unproven
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import headset, screen
+from gazeveil.lab.baselines import DATASET_MECHANISMS
 from gazeveil.lab.baselines.event_synth import EventSynth
-from gazeveil.lab.baselines.k_same_synth import KSameSynth
-from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS
+from gazeveil.lab.baselines.k_same import KSameSynth
 from gazeveil.lab.baselines.synthetic_gaze import (
     PROFILE,
     REGION,
@@ -60,7 +60,7 @@ def people() -> list[Recording]:
     return [gaze(f"p{n}", walk(n // 2), seed=n) for n in range(6)]  # three pairs who look at the same places
 
 
-@pytest.mark.parametrize("name", DATASET_MECHANISMS.names())
+@pytest.mark.parametrize("name", sorted(DATASET_MECHANISMS))
 class TestTheContract:
     def test_names_times_and_order_stay_and_nothing_beside_gaze_leaves(
         self, name: str, people: list[Recording]

@@ -20,7 +20,7 @@ from gazeveil.aggregate.strategy import Task
 from gazeveil.aggregate.strategy_parts import BOUND, nonnegative_sensitivity
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.geometry import screen
-from gazeveil.lab.baselines.hierarchical import Hierarchical, _weights, fitted, kept_cells
+from gazeveil.lab.baselines.coarse_maps import Hierarchical, _weights, fitted, kept_cells
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibration import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP

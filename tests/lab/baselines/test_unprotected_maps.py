@@ -15,7 +15,7 @@ from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import screen
-from gazeveil.lab.baselines.unprotected_maps import NoiseFree, RandomSelection, _below
+from gazeveil.lab.as_published.liu_maps import NoiseFree, RandomSelection, _below
 from gazeveil.noise import NoiseSource
 
 GRID = Grid(2, 1, screen(40, 20, 40, 20, 600))

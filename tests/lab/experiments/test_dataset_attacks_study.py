@@ -15,8 +15,9 @@ import pytest
 from gazeveil.arrays import WordArray
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError
+from gazeveil.lab.bench.experiment import experiment
 from gazeveil.lab.experiments import dataset_attacks
-from gazeveil.lab.experiments.dataset_attacks import FoundMembership, attack, reconstruct
+from gazeveil.lab.experiments.dataset_attacks import FoundMembership, attack
 from gazeveil.noise import NoiseSource
 from gazeveil.terminal.printing import EXIT_INPUT, EXIT_OK
 
@@ -92,15 +93,18 @@ def test_an_attack_on_heatmaps_stays_within_the_guarantee_and_not_without_noise(
 
 
 def test_participants_are_got_back_without_noise_and_not_with_it() -> None:
-    found = {(row.data, row.release): row for row in reconstruct(people=6, repeats=3, movies=False)}
-    free = found["gaze map", "without noise"]
-    assert (free.exact, round(free.guess, 9)) == (1.0, 1.0)
-    assert found["orders of areas", "without noise"].guess == 1.0
-    assert 0 < found["gaze map", "random half, without noise"].exact < 1
-    for row in (found["gaze map", "Gaussian noise"], found["gaze map", "heatmap"]):
-        assert row.guess < free.guess - 0.5
-        assert not row.exact > 0
-    assert found["orders of areas", "noise"].exact == 0.0
+    options = {"people": 6, "epsilon": 1.0, "repeats": 3, "movies": False, "seed": 1}
+    rows = experiment("reconstruction").run(options)
+    exact = {tuple(row.where.values()): row.value for row in rows if row.what == dataset_attacks.EXACTLY}
+    guess = {tuple(row.where.values()): row.value for row in rows if row.what != dataset_attacks.EXACTLY}
+    free = "gaze map", "without noise"
+    assert (exact[free], round(guess[free], 9)) == (1.0, 1.0)
+    assert guess["orders of areas", "without noise"] == 1.0
+    assert 0 < exact["gaze map", "random half, without noise"] < 1
+    for noisy in (("gaze map", "Gaussian noise"), ("gaze map", "heatmap")):
+        assert guess[noisy] < guess[free] - 0.5
+        assert not exact.get(noisy, 0.0) > 0
+    assert exact["orders of areas", "noise"] == 0.0
 
 
 def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -131,4 +135,4 @@ def test_what_is_unknown_is_refused() -> None:
     with pytest.raises(OptionError, match="at least 8"):
         attack(dataset_attacks.products(3, 1.0, names=("map-without-noise",))[0], 2)
     with pytest.raises(OptionError, match="three participants"):
-        reconstruct(2)
+        dataset_attacks.reconstructions(2)

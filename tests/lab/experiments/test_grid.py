@@ -21,16 +21,16 @@ import pytest
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
 from gazeveil.lab.bench.processes import in_processes
+from gazeveil.lab.bench.runner import Progress
 from gazeveil.lab.bench.software import software
 from gazeveil.lab.grid import data
 from gazeveil.lab.grid import results as tables
-from gazeveil.lab.grid.catalogue import gaze_measures
+from gazeveil.lab.grid.catalogue import FAMILIES, USES, gaze_measures
 from gazeveil.lab.grid.cells import cells_of
-from gazeveil.lab.grid.contract import FAMILIES, USES
 from gazeveil.lab.grid.grid_file import read_grid
 from gazeveil.lab.grid.report import MARK, boards, markdown, within
 from gazeveil.lab.grid.results import GRID, PACKAGED, compare, measured, pooled, standings, winners
-from gazeveil.lab.grid.running import Progress, Setting, run_cells
+from gazeveil.lab.grid.running import Setting, run_cells
 from gazeveil.lab.utility.streams import METRICS
 from gazeveil.terminal.printing import EXIT_OK
 from tests.lab.experiments import pool_jobs
@@ -122,7 +122,7 @@ def test_a_run_that_was_killed_goes_on_and_computes_nothing_twice(folder: Path, 
     assert not (run / "grid.parquet").exists()
     told: list[Progress] = []
     before = (folder / "calls").stat().st_size
-    cells, _ = run_cells(Setting(read_grid(folder / "grid.toml")), run, workers=0, follow=told.append)
+    cells = run_cells(Setting(read_grid(folder / "grid.toml")), run, workers=0, follow=told.append)
     assert len(cells) == 12
     assert told[0].reused == told[0].done == len(kept)
     assert told[0].left_s is not None
@@ -144,7 +144,7 @@ def test_a_broken_cell_is_marked_in_table_and_report_and_all_others_are_there(
     assert dict(table.schema) == dict(tables.COLUMNS)
     broken = table.filter(pl.col("status") == "broken")
     assert broken["measure"].unique().to_list() == ["own-broken"]
-    assert broken["error"].unique().to_list() == ["RuntimeError: this metric is broken"]
+    assert broken["error"].unique().to_list() == ["RuntimeError: this metric is broken (own.py, line 16)"]
     good = table.filter(pl.col("status") == "ok")
     assert good.group_by("measure").len().sort("measure")["len"].to_list() == [4, 4]
     page = (run / "report.html").read_text(encoding="utf-8")
@@ -178,7 +178,7 @@ def test_jobs_that_fail_hang_or_die_cost_nothing_but_themselves() -> None:
     found = {one.job: (one.answer, one.error) for one in done}
     assert found["first"] == ("did first", "")
     assert found["last"] == ("did last", "")
-    assert found["fails"] == (None, "ValueError: this one fails in two lines")
+    assert found["fails"][1].startswith("ValueError: this one fails in two lines (pool_jobs.py, line ")
     assert found["hangs"] == (None, "it took more than 3 s and was ended")
     assert found["dies"][1].startswith("its process died (exit code 3)")
 
@@ -336,10 +336,10 @@ def test_the_leaderboards_in_the_docs_are_those_of_the_packaged_grid() -> None:
 
 
 def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers_and_no_others() -> None:
-    for use in USES.names():
-        roles = {family.role for family in FAMILIES.values() if use in family.uses}
-        assert roles == {"attack", "utility"}, use
-        for source in USES[use].sources.values():
+    for name, use in USES.items():
+        roles = {family.role for family in FAMILIES if name in family.uses}
+        assert roles == {"attack", "utility"}, name
+        for source in use.sources.values():
             assert callable(source.load)
     for family in FAMILIES.values():
         for name in family.names():

@@ -23,15 +23,17 @@ def session(user: int, number: int) -> VrSession:
 def test_a_bare_head_names_people_whatever_veil_is_on_the_eyes_and_a_veiled_one_does_not() -> None:
     """The veil for both is so strict that naming four people is guessing: of 16, 12 are right once in 30,000."""
     people = [session(user, number) for user in range(4) for number in range(4)]
-    rows = attributes.measured(people, [("0.05", "2")], [("head",)])
-    found = {(row.leaves, row.sees): row for row in rows}
-    assert len(rows) == 3
-    assert found[attributes.BARE, ("head",)].accuracy > 0.9
-    beside = found[attributes.EYES_BARE_HEAD, ("head",)]
-    assert (beside.accuracy, beside.off[1]) == (found[attributes.BARE, ("head",)].accuracy, 0.0)
-    both = found[attributes.JOINT, ("head",)]
-    assert both.accuracy < 0.75
-    assert both.off[1] is not None
-    assert both.off[1] > 10
+    found = {
+        (row.where["what leaves"], row.what): row
+        for way in attributes.ways([("0.05", "2")])
+        for row in attributes.named_by_head(people, way, [("head",)])
+    }
+    assert {leaves for leaves, _ in found} == {attributes.BARE, attributes.EYES_BARE_HEAD, attributes.JOINT}
+    bare, beside = (found[leaves, "identified"] for leaves in (attributes.BARE, attributes.EYES_BARE_HEAD))
+    assert bare.value > 0.9
+    assert (beside.value, found[attributes.EYES_BARE_HEAD, "head off"].value) == (bare.value, 0.0)
+    both = found[attributes.JOINT, "identified"]
+    assert both.value < 0.75
+    assert found[attributes.JOINT, "head off"].value > 10
     assert both.chance == 0.25
-    assert both.to_dict()["sees"] == ("head",)
+    assert both.to_dict()["sees"] == "head"

@@ -16,7 +16,7 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.geometry import headset
-from gazeveil.lab.as_published.steil_series import ExponentialAsPublished
+from gazeveil.lab.as_published.feature_series import ExponentialAsPublished
 from gazeveil.lab.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.lab.baselines.event_synth import EventSynth
 from gazeveil.lab.baselines.k_same import KSame

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,6 @@ from gazeveil.geometry import headset
 from gazeveil.lab.datasets import PIXELS_PER_DEGREE, VrSession
 from gazeveil.lab.experiments.named_mechanisms import InPixels, veil_or_published
 from gazeveil.lab.reproduction import all_papers, liu_claims
-from gazeveil.lab.reproduction.all_papers import measured
 from gazeveil.lab.reproduction.all_papers import run as run_parts
 from gazeveil.lab.reproduction.finding import Check, Finding, Verdict, counted, judged
 from gazeveil.lab.reproduction.kaleido_claims import around
@@ -68,15 +68,16 @@ def test_a_measurement_that_fails_or_dies_is_marked_and_the_rest_goes_on() -> No
     assert found["good"].verdict is Verdict.AGREES
     assert found["good"].wall_s >= 0
     assert {found[name].error for name in ("bad", "bad too")} == {"InputError: no such data"}
-    assert found["dying"].error == "its process died"
-    assert all_papers.index_row(found["dying"])[-1] == "failed: its process died"
+    assert found["dying"].error.startswith("its process died (exit code 9)")
+    assert all_papers.index_row(found["dying"])[-1].startswith("failed: its process died")
 
 
 def test_a_mistake_of_ours_says_where_it_is() -> None:
     def wrong(data: Path | None, *, quick: bool) -> list[Finding]:
         raise ZeroDivisionError("oops")
 
-    assert "ZeroDivisionError: oops (test_reproduction.py, line" in str(measured(wrong, None, False))
+    (found,) = run_parts([replace(GOOD, job=wrong)], None, workers=0)
+    assert "ZeroDivisionError: oops (test_reproduction.py, line" in found.error
 
 
 def test_the_page_is_one_file_with_a_row_and_a_section_for_every_figure() -> None:

@@ -25,9 +25,7 @@ from gazeveil.lab.reproduction import wilson_tables
 from gazeveil.lab.reproduction.wilson_figures import Sweep, identification, reproduce
 from gazeveil.lab.reproduction.wilson_tables import (
     VEILS,
-    Cells,
     Plan,
-    code_of,
     people_of,
     table_2,
     table_3,
@@ -151,32 +149,26 @@ def test_table_3_has_every_veil_under_every_attack_that_fits_and_what_it_leaves(
 
 
 def test_a_stopped_run_goes_on_and_what_was_measured_otherwise_is_measured_anew(tmp_path: Path) -> None:
-    kept, veils = tmp_path / "cells.jsonl", ("none", "gaussian")
+    kept, veils = tmp_path / "results", ("none", "gaussian")
     heard: list[tuple[float, float | None]] = []
 
     def measure(plan: Plan = PLAN) -> tuple[dict[str, Any], int]:
+        before = len(list(kept.glob("*"))) if kept.is_dir() else 0
         heard.clear()
         told = table_3(plan, veils=veils, keep=kept, tell=lambda done, total: heard.append((done, total)))
-        return told, len(heard)
+        return told, len(list(kept.glob("*"))) - before
 
     whole, measured = measure()
-    assert measured == 4
+    assert measured == 6
     assert measure() == (json.loads(json.dumps(whole)), 0)
-    lines = kept.read_text().splitlines()
-    kept.write_text("\n".join(lines[:3]) + "\n" + lines[3][: len(lines[3]) // 2])  # stopped while it was writing
-    again, measured = measure()
-    assert (again["rows"], measured) == (json.loads(json.dumps(whole["rows"])), 1)
-    assert heard == [(4, 4)]
-    assert measure(replace(PLAN, seed=2))[1] == 4
-
-
-def test_cells_of_an_attack_that_was_changed_since_do_not_count(tmp_path: Path) -> None:
-    kept, as_before = tmp_path / "cells.jsonl", ({"seed": 1}, {"speeds": "Speeds()"})
-    for attack in ("", "wavelet", "white-box"):
-        Cells(kept, *as_before).add("gaussian", attack, {"speeds": {"accuracy": 1.0}}, None)
-    assert len(Cells(kept, *as_before).rows) == 3
-    kept.write_text(kept.read_text().replace(code_of("wavelet"), "0" * 16))
-    assert set(Cells(kept, *as_before).rows) == {("gaussian", "", "speeds"), ("gaussian", "white-box", "speeds")}
+    assert heard[-1] == (6, 6)
+    last = max(kept.glob("*"))
+    last.write_text(last.read_text()[:40])  # stopped while it was writing
+    again, _ = measure()
+    assert json.dumps(again["rows"]) == json.dumps(whole["rows"])
+    assert heard[-2:] == [(5, 6), (6, 6)]
+    assert measure(replace(PLAN, seed=2))[1] == 6
+    assert measure(replace(PLAN, recognisers=("speeds",), draws=30))[1] == 6
 
 
 def test_figure_2_follows_the_strength_for_every_recogniser(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Final, Protocol
 import numpy as np
 import polars as pl
 
+from gazeveil import Study, VeiledRecordings
 from gazeveil.errors import GazeveilError, InputError
 from gazeveil.exact import in_digits
 from gazeveil.features.design import Design
@@ -32,7 +33,6 @@ from gazeveil.privacy.protection import UP_TO, Neighbours
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
 from gazeveil.release.product_base import error_forecast
-from gazeveil.release.study import Study
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.samples.veiled_recordings import VeiledRecordings
 
@@ -102,7 +102,7 @@ def enough_participants(forecast: Forecasting, epsilon: Fraction) -> int | None:
 
 def heatmap(study: Study, harm: Harm, table: pl.DataFrame) -> Advice:
     """Recommend heatmaps: of all stimuli, or of one where all are too many for the participants."""
-    from gazeveil.aggregate.heatmap import PrivateHeatmap  # noqa: PLC0415  (loads what it needs alone)
+    from gazeveil import PrivateHeatmap  # noqa: PLC0415  (loads what it needs alone)
     from gazeveil.aggregate.study_heatmaps import PrivateHeatmaps  # noqa: PLC0415
 
     number, several = participants_of(study), len(study.stimuli) > 1

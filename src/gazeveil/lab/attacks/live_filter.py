@@ -26,12 +26,11 @@ from gazeveil.errors import GazeveilError
 from gazeveil.geometry import Geometry, with_usual_screen
 from gazeveil.lab import load
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.lab.attacks.restoring import Restoration, noisy_part
+from gazeveil.lab.attacks.restoring import Restoration, if_named, noisy_part
 from gazeveil.lab.attacks.threats.inverse_smoothing import InverseSmoothing
 from gazeveil.lab.attacks.threats.saccade_model import SaccadeModel
 from gazeveil.lab.attacks.threats.spatial_dither import SpatialDither
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
-from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import Screen, space_of
 
 load()
@@ -82,10 +81,11 @@ def _fitting(veil: SampleMechanism) -> Filter | None:
 def _from_a_release(mechanism: SampleMechanism, points: FloatArray) -> FloatArray:
     """Return points from a sample on that was let through, where every this many-th is: who comes later counts anew."""
     last = noisy_part(mechanism)
-    if not isinstance(last, TemporalHold):
+    hold = None if last is None else if_named(last, "temporal")
+    if hold is None:
         return points
     changes = np.flatnonzero((np.diff(points[:, 1:], axis=0) != 0).any(axis=1)) + 1
-    return points[changes[0] % last.keep_every :] if len(changes) else points
+    return points[changes[0] % hold.keep_every :] if len(changes) else points
 
 
 def _scaled(values: Mapping[str, Any], scale: float) -> dict[str, Any]:

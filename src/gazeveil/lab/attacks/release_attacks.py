@@ -33,7 +33,7 @@ import numpy as np
 
 from gazeveil.arrays import BoolArray, FloatArray
 from gazeveil.errors import InputError, OptionError
-from gazeveil.privacy.audit.bounds import epsilon_bound, lower_bound, upper_bound
+from gazeveil.privacy.audit import epsilon_bound, lower_bound, upper_bound
 
 ALPHA: Final = 0.05
 """How often `proven_epsilon` may say too much."""

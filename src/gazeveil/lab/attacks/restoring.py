@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,21 +27,12 @@ from gazeveil.errors import InternalError, OptionError
 from gazeveil.lab.attacks.contract import Attack, Exemplar, Knowledge, Prepared, Trial
 from gazeveil.lab.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.mechanisms.chain import Chain
-from gazeveil.samples.mechanisms.edge import EdgeRule
-from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
-from gazeveil.samples.mechanisms.gaussian import GaussianNoise
-from gazeveil.samples.mechanisms.held_ticks import HeldTicks
-from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
-from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
-from gazeveil.samples.mechanisms.sparse_vector import SparseVector
-from gazeveil.samples.mechanisms.temporal import TemporalHold
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.mechanisms.smoothing import undo_smoothing
 from gazeveil.samples.space import FULL_TURN
-from gazeveil.samples.stream import StreamMechanism, new_clock, plan_numbers
-from gazeveil.samples.window_budget import budget_for
-from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.samples.stream import StreamMechanism, _numbers, new_clock
+from gazeveil.samples.window_budget import books_for
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 Gaze = tuple[FloatArray, FloatArray]
 
@@ -128,29 +119,34 @@ def fitting(attack: Attack, knowledge: Knowledge) -> SampleMechanism:
 # --- Mechanisms that are known filters, undone exactly (erratum W3); of a chain, as many of its last members as can be.
 
 
+def if_named(mechanism: SampleMechanism, *names: str) -> Any:
+    """Return the mechanism if it is of a kind that is registered under one of the names; None if it is of another."""
+    return mechanism if isinstance(mechanism, tuple(MECHANISMS[name] for name in names)) else None
+
+
 def parts(mechanism: SampleMechanism) -> tuple[SampleMechanism, ...]:
     """Return what gaze goes through one after the other, chains within chains taken apart."""
-    if isinstance(mechanism, Chain):
-        return tuple(part for member in mechanism.members for part in parts(member))
+    if (chain := if_named(mechanism, "chain")) is not None:
+        return tuple(part for member in chain.members for part in parts(member))
     return (mechanism,)
 
 
 def can_be_undone(mechanism: SampleMechanism) -> bool:
     """Whether a mechanism by itself is a filter with an exact inverse."""
-    return isinstance(mechanism, LinearSmoothing | KalmanSmoothing)
+    return if_named(mechanism, "smoothing", "kalman") is not None
 
 
 def undo(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:
     """Return the gaze that a filter was given, from what it released from its first sample on."""
-    if isinstance(mechanism, LinearSmoothing):
-        return _unsmoothed(mechanism, x), _unsmoothed(mechanism, y)
-    if isinstance(mechanism, KalmanSmoothing):
+    if if_named(mechanism, "smoothing"):
+        return _undo_smoothing(mechanism, x), _undo_smoothing(mechanism, y)
+    if if_named(mechanism, "kalman"):
         return undo_kalman(mechanism, t, x, y)
     return x, y
 
 
-def _unsmoothed(mechanism: LinearSmoothing, values: FloatArray) -> FloatArray:
-    """Undo smoothing. A stream that is joined after the zeros that a mechanism began with would get a wild start."""
+def _undo_smoothing(mechanism: Any, values: FloatArray) -> FloatArray:
+    """Undo smoothing. Whoever came in later than the zeros that a mechanism began with would see a wild start."""
     from_the_start = undo_smoothing(values, mechanism.window, start_with=mechanism.start_with)
     if mechanism.start_with == "first":
         return from_the_start
@@ -205,10 +201,10 @@ def noisy_part(mechanism: SampleMechanism) -> SampleMechanism | None:
 
 
 def _comes_off(mechanism: SampleMechanism) -> bool:
-    return can_be_undone(mechanism) or isinstance(mechanism, EdgeRule)
+    return can_be_undone(mechanism) or if_named(mechanism, "edge") is not None
 
 
-def undo_kalman(mechanism: KalmanSmoothing, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:
+def undo_kalman(mechanism: Any, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:
     """Return the samples that a Kalman mechanism was given.
 
     Its gains follow from the times, so each step is a division.
@@ -252,27 +248,31 @@ class Releases:
 
 def gives_releases(mechanism: SampleMechanism) -> bool:
     """Whether the noisy points of such a mechanism can be read off its output."""
-    if isinstance(mechanism, EyeAndHead):
-        mechanism = mechanism.eyes
+    mechanism = _of_eyes(mechanism)
     if isinstance(mechanism, StreamMechanism):
         return mechanism.delay == 0
-    return isinstance(mechanism, GaussianNoise | HeldTicks | TemporalHold)
+    return if_named(mechanism, "gaussian", "held-ticks", "temporal") is not None
+
+
+def _of_eyes(mechanism: SampleMechanism) -> SampleMechanism:
+    both = if_named(mechanism, "eye-and-head")
+    return mechanism if both is None else both.eyes
 
 
 def releases_of(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Releases:
     """Return what a mechanism gave away, from all that it showed from its first sample on."""
-    if isinstance(mechanism, EyeAndHead):
-        mechanism = mechanism.eyes
+    mechanism = _of_eyes(mechanism)
     if isinstance(mechanism, StreamMechanism):
         return _of_stream(mechanism, t, x, y)
-    if isinstance(mechanism, HeldTicks):
-        across, down = mechanism.space.centre
+    if (ticks := if_named(mechanism, "held-ticks")) is not None:
+        across, down = ticks.space.centre
         new = (np.diff(x, prepend=across) != 0) | (np.diff(y, prepend=down) != 0)
-        per_axis = 4.0 if mechanism.of_directions else 3.0
-        return _chosen(np.flatnonzero(new), x, y, per_axis * float(mechanism.scale) ** 2)
-    if isinstance(mechanism, TemporalHold):
-        return _chosen(np.arange(0, len(t), mechanism.keep_every), x, y, EXACT)
-    sigma = mechanism.own_sigma if isinstance(mechanism, GaussianNoise) else 0.0
+        per_axis = 4.0 if ticks.of_directions else 3.0
+        return _chosen(np.flatnonzero(new), x, y, per_axis * float(ticks.scale) ** 2)
+    if (hold := if_named(mechanism, "temporal")) is not None:
+        return _chosen(np.arange(0, len(t), hold.keep_every), x, y, EXACT)
+    gaussian = if_named(mechanism, "gaussian")
+    sigma = 0.0 if gaussian is None else gaussian.own_sigma
     return _chosen(np.arange(len(t)), x, y, sigma * sigma)
 
 
@@ -286,7 +286,7 @@ def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: Floa
 
     plan = mechanism.plan()
     rule = kernels.TESTED if len(plan.own) > 2 else kernels.CLOCK
-    if isinstance(mechanism, SparseVector):
+    if if_named(mechanism, "sparse-vector"):
         rule = kernels.SPARSE
     numbers = plan_numbers(mechanism, plan)
     belief = np.zeros(gaze.BELIEF_WIDTH)

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gazeveil import read
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus, is_corpus
-from gazeveil.gaze.reading import read
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import Trial
@@ -31,7 +31,7 @@ from gazeveil.lab.datasets import (
     gazebase_files,
     vr_recordings,
 )
-from gazeveil.simulate.study import SimulatedStudy
+from gazeveil.simulate import SimulatedStudy
 
 _EYETRIBE_RATE_HZ = 1 / 0.034
 _DORR_RATE_HZ = 250.0

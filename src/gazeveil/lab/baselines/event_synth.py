@@ -15,7 +15,7 @@ from gazeveil.arrays import BoolArray, FloatArray, IntArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import Number, exact, whole_number
 from gazeveil.gaze.recording import Recording
-from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism, in_degrees, with_gaze
+from gazeveil.lab.baselines.k_same import DatasetMechanism, in_degrees, with_gaze
 from gazeveil.lab.baselines.synthetic_gaze import (
     PROFILE,
     Events,
@@ -43,7 +43,6 @@ class Passed(NamedTuple):
     of_saccades: int
 
 
-@DATASET_MECHANISMS.register("event-synth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSynth(DatasetMechanism):
     """Draws the samples of every fixation and the velocities of every saccade anew, and tests what was drawn.

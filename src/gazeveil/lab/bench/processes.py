@@ -4,16 +4,23 @@
 
 from __future__ import annotations
 
+import os
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from typing import Any, Generic, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from gazeveil.errors import GazeveilError
 
 Job = TypeVar("Job")
 
+ONE_THREAD: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _OFTEN_S = 0.5
 _TO_END_S = 5.0
 
@@ -123,7 +130,8 @@ def _start(work: Callable[[Any, Job], Any], setting: Any) -> _Worker[Job]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, work, setting), daemon=True)
-    process.start()
+    with _one_thread_each():
+        process.start()
     theirs.close()
     return _Worker(process, ours)
 
@@ -135,9 +143,27 @@ def _end(worker: _Worker[Job]) -> None:
     worker.process.join(_TO_END_S)
 
 
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that are started inside use one thread each: there are as many processes as cores."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
 def in_short(error: BaseException) -> str:
-    """Return an error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    """Return an error in one line; of one that nobody foresaw, also where it was raised."""
+    if isinstance(error, GazeveilError):
+        return " ".join(f"{type(error).__name__}: {error.message}".split())
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return " ".join(f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})".split())
 
 
 def _serve(pipe: Connection, work: Callable[[Any, Any], Any], setting: Any) -> None:

@@ -26,6 +26,8 @@ _PACKAGE: Final = Path(gazeveil.__file__).parent
 _ROOT: Final = "gazeveil"
 _OURS: Final = "gazeveil.lab.grid"
 """Modules of the grid look names up that are given to it; what they find is counted one by one."""
+_DOOR: Final[dict[str, str]] = vars(gazeveil)["_HOME"]
+"""Where each public name lives."""
 _DATA: Final = (".npz", ".json", ".csv", ".toml", ".parquet")
 
 
@@ -90,6 +92,9 @@ def _read(path: Path) -> _File:
         match node:
             case ast.Import(names=names):
                 given = [alias.name for alias in names]
+            case ast.ImportFrom(module="gazeveil", level=0, names=names):  # the public door: where each name lives
+                given = [_DOOR.get(alias.name, "").partition(":")[0] for alias in names]
+                given += [f"{_ROOT}.{alias.name}" for alias in names]
             case ast.ImportFrom(module=str(module), level=0, names=names):
                 given = [f"{module}.{alias.name}" for alias in names] + [module]
             case ast.Attribute(value=ast.Name() as name, attr="register"):
@@ -110,7 +115,7 @@ def _read(path: Path) -> _File:
                 continue
         ours = {name for name in given if name == _ROOT or name.startswith(f"{_ROOT}.")}
         modules |= ours
-        foreign |= {name.partition(".")[0] for name in given if name not in ours}
+        foreign |= {name.partition(".")[0] for name in given if name not in ours} - {""}
     used = frozenset(node.id for node in looked_up - registering if isinstance(node.ctx, ast.Load))
     code = hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
     return _File(code, frozenset(modules), frozenset(foreign), registries, used, frozenset(data))

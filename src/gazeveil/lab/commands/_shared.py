@@ -13,7 +13,7 @@ import typer
 
 from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.files import write_all
-from gazeveil.terminal.printing import Progress, json_text, print_json, print_table
+from gazeveil.terminal.printing import Progress, json_text, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from gazeveil.lab.experiments.heatmap_scenes import Gallery
@@ -62,6 +62,19 @@ def check_drawing(out: Path | None) -> None:
 
     if out is not None:
         canvas()
+
+
+def run_experiment(name: str, options: Mapping[str, Any], out: Path | None, *, as_json: bool) -> None:
+    """Run an experiment of the table, and show its rows."""
+    from gazeveil.lab.bench.experiment import experiment
+
+    check_drawing(out)
+    one = experiment(name)
+    with progress("measuring", quiet=as_json) as tell:
+        rows = one.run(options, tell=tell)
+    plain = {key: value for key, value in options.items() if not isinstance(value, Path | None)}
+    told = {**plain, "rows": [row.to_dict() for row in rows]}
+    show_found(out, name, told, lambda: one.picture(rows), one.tables(rows), as_json=as_json)
 
 
 def show_found(

@@ -29,10 +29,10 @@ def advise(
 
     Exit code 1 if nothing fits.
     """
+    from gazeveil import Study
     from gazeveil.features.design import Design
     from gazeveil.lab.advice.measurements import measurements
     from gazeveil.lab.advice.recommending import advise as ask
-    from gazeveil.release.study import Study
 
     study = Study.open(study_file)
     with progress("asking forecasts and measurements", quiet=as_json):

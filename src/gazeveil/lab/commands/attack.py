@@ -112,7 +112,7 @@ def attack_run(
 def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
     """Return the mechanism for directions in the head's frame: what an attacker compares is in degrees."""
     from gazeveil.lab import load
-    from gazeveil.lab.as_published.wilson_presets import preset
+    from gazeveil.lab.as_published.sample_mechanisms import preset
     from gazeveil.samples.recipes import from_recipe, read_recipe
     from gazeveil.samples.space import EYE_FIELD, Sphere
 

@@ -17,7 +17,7 @@ from gazeveil.terminal import NamesOf
 from gazeveil.terminal.printing import EXIT_FINDING, AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.privacy.audit.result import AuditResult, Finding
+    from gazeveil.privacy.audit import AuditResult, Finding
     from gazeveil.privacy.audit.subject import Subject
 
 app = command_app()
@@ -54,7 +54,7 @@ def audit(
 
     The mechanism runs on two neighbouring inputs; ε and δ are bounded from below.
     """
-    from gazeveil.privacy.audit.auditor import audit as run_audit
+    from gazeveil.privacy.audit import audit as run_audit
 
     importlib.import_module("gazeveil.lab.audited")  # enters the subjects of the lab
     if list_all:

@@ -29,6 +29,7 @@ from gazeveil.lab.commands._shared import (
     gallery_of,
     names_in,
     numbers_in,
+    run_experiment,
     show_found,
 )
 from gazeveil.lab.commands._usefulness import EVERY, TrustOptions, trust
@@ -37,7 +38,7 @@ from gazeveil.terminal.options import DistanceMm, ScreenPx, SizeMm, print_assume
 from gazeveil.terminal.printing import AsJson, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from gazeveil.lab.grid.running import Follow, Progress
+    from gazeveil.lab.bench.runner import Follow, Progress
 
 
 def experiment_attributes(
@@ -54,30 +55,15 @@ def experiment_attributes(
     as_json: AsJson = False,
 ) -> None:
     """Infer identity and traits behind mechanisms; the attacker is trained behind the same one (Kaleido, figure 12)."""
-    from gazeveil.lab.attacks import RECOGNISERS
     from gazeveil.lab.datasets import find_data
-    from gazeveil.lab.experiments import attributes, plots
-    from gazeveil.lab.experiments.named_mechanisms import VEILS
 
-    check_drawing(out)
-    who = RECOGNISERS[recogniser]()
-    found = attributes.trait_sets(find_data(data), names_in(sets), people=people, seconds=seconds)
-    with progress("inferring", quiet=as_json) as tell:
-        rows = attributes.measure_veiled(found, names_in(veils) or VEILS, who, seed=seed, tell=tell)
-    told = {"recogniser": recogniser, "seed": seed, "rows": [row.to_dict() for row in rows]}
-    tables = [
-        (
-            f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
-            ["question", "mechanism", "F1", "from", "to", "guessing"],
-            [
-                [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
-                for row in rows
-                if row.people == one.name
-            ],
-        )
-        for one in found
-    ]
-    show_found(out, "attributes", told, lambda: plots.behind_veils(rows), tables, as_json=as_json)
+    options = {"sets": names_in(sets), "mechanisms": names_in(veils), "recogniser": recogniser, "seconds": seconds}
+    run_experiment(
+        "attributes",
+        {**options, "data": find_data(data), "participants": people, "seed": seed},
+        out,
+        as_json=as_json,
+    )
 
 
 def experiment_geometry(
@@ -88,64 +74,23 @@ def experiment_geometry(
 ) -> None:
     """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
     from gazeveil.lab.datasets import JEMR_FOLDER, need_data
-    from gazeveil.lab.experiments import attributes, plots
 
-    check_drawing(out)
-    folder = need_data(data, "give the folder with --data")
-    with progress("recognising participants", quiet=as_json) as tell:
-        rows = attributes.measure_geometry(folder / JEMR_FOLDER, seed, tell)
-    told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
-    table = (
-        "18 participants in a headset over days (Schuetz and Fiehler 2022)",
-        ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
-        [
-            [
-                row.question,
-                " + ".join(row.sees),
-                row.left_out,
-                row.measure,
-                row.value,
-                *row.value_interval,
-                row.guessing,
-            ]
-            for row in rows
-        ],
-    )
-    show_found(out, "geometry", told, lambda: plots.from_geometry(rows), [table], as_json=as_json)
+    folder = need_data(data, "give the folder with --data") / JEMR_FOLDER
+    run_experiment("geometry", {"data": folder, "seed": seed}, out, as_json=as_json)
 
 
 def experiment_heads(
     data: Annotated[Path | None, data_with("vr_objects_jov2024")] = None,
     seconds: Annotated[float, typer.Option("--seconds", min=20, help="Seconds used of every session.")] = 120.0,
     seed: NoiseSeed = 1,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""
-    from gazeveil.lab.datasets import need_data
-    from gazeveil.lab.experiments import attributes
+    from gazeveil.lab.datasets import VR_FOLDER, need_data
 
-    folder = need_data(data, "give the folder with --data")
-    with progress("recognising participants", quiet=as_json) as tell:
-        rows = attributes.measure_heads(folder, seed, tell, seconds)
-    if as_json:
-        print_json({"seed": seed, "seconds": seconds, "rows": [row.to_dict() for row in rows]})
-        return
-    print_table(
-        f"{rows[0].people} participants in a headset, other sessions known; guessing is right in {rows[0].chance:.3f}",
-        ["what leaves", "epsilon", "window", "attacker sees", "identified", "from", "to", "gaze off", "head", "world"],
-        [
-            [
-                row.leaves,
-                row.epsilon or "-",
-                row.window or "-",
-                " + ".join(row.sees),
-                row.accuracy,
-                *row.accuracy_interval,
-                *("-" if off is None else off for off in row.off),
-            ]
-            for row in rows
-        ],
-    )
+    folder = need_data(data, "give the folder with --data") / VR_FOLDER
+    run_experiment("heads", {"data": folder, "seconds": seconds, "seed": seed}, out, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment membership`` and ``reconstruction``: attacks on released data sets.
@@ -222,19 +167,8 @@ def experiment_reconstruction(
     as_json: AsJson = False,
 ) -> None:
     """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
-    from gazeveil.lab.experiments import plots
-    from gazeveil.lab.experiments.dataset_attacks import reconstruct
-
-    check_drawing(out)
-    with progress("releasing", quiet=as_json) as tell:
-        found = reconstruct(people, epsilon, repeats, seed, movies=movies, tell=tell)
-    told = {"people": people, "epsilon": epsilon, "seed": seed, "rows": [row.to_dict() for row in found]}
-    table = (
-        f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
-        ["data", "release", "measure", "reconstructed", "from", "to", "without the release", "exactly"],
-        [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
-    )
-    show_found(out, "reconstruction", told, lambda: plots.got_back(found), [table], as_json=as_json)
+    options = {"people": people, "epsilon": epsilon, "repeats": repeats, "movies": movies, "seed": seed}
+    run_experiment("reconstruction", options, out, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment identify``: how often participants are recognised from raw gaze.
@@ -468,7 +402,7 @@ def experiment_veils(
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS
+    from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS
     from gazeveil.lab.datasets import find_data
     from gazeveil.lab.experiments.stream_errors import SHOWN, compare, stream_sets
 
@@ -526,8 +460,8 @@ def experiment_run(
     setting = Setting(asked, find_data(data), engine)
     begun = time.monotonic()
     with _followed(as_json) as follow:
-        cells, kept = run_cells(setting, folder, workers=workers, retry=retry, follow=follow)
-    table = tables.table_of(asked.name, cells, kept)
+        cells = run_cells(setting, folder, workers=workers, retry=retry, follow=follow)
+    table = tables.table_of(asked.name, cells)
     tables.write_table(table, folder / tables.FILE)
     command = shlex.join(
         ["gazeveil", "lab", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())]

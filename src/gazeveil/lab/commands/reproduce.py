@@ -51,7 +51,7 @@ def wilson(
     seed: NoiseSeed = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
     keep: Annotated[
-        Path | None, typer.Option("--keep", help="Checkpoint of table 3: a stopped run resumes from it.")
+        Path | None, typer.Option("--keep", help="Folder for results of table 3: a stopped run resumes from it.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Six participants, 30 s, one repeat.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,

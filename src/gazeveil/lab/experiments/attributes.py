@@ -30,58 +30,36 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
+from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, InternalError, OptionError, closest
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import RECOGNISERS, Recogniser, Trial
-from gazeveil.lab.attacks.judging import Inference, Judge, infer
+from gazeveil.lab.attacks.judging import Judge, infer
 from gazeveil.lab.attacks.recognisers.geometry import GeometryOfEyes
 from gazeveil.lab.attacks.trials import without_pupil
+from gazeveil.lab.bench import plots
+from gazeveil.lab.bench.experiment import Experiment, Options, Where
+from gazeveil.lab.bench.rows import Row
 from gazeveil.lab.datasets import VR_FOLDER, TargetSession, VrSession, target_sessions, vr_sessions
 from gazeveil.lab.experiments.identification import simulated_people, simulated_traits, vr_people
 from gazeveil.lab.experiments.named_mechanisms import VEILS, veil
 from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.clock import Clock
-from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import EYE_FIELD, Sphere
 
 SEEN: Final = (("error",), ("noise",), ("error", "noise"), ("eyes",), ("error", "noise", "eyes"))
 """What attackers may look at."""
 ATTRIBUTES: Final = ("vision", "gender", "age")
-LEFT_OUT: Final[tuple[Literal["session", "person"], ...]] = ("session", "person")
+LEFT_OUT: Final[Mapping[str, Literal["session", "person"]]] = {"day": "session", "person": "person"}
 """A day of participants who are known otherwise, or everything of a participant."""
-
-
-@dataclass(frozen=True, slots=True)
-class GeometryRow(PlainRow):
-    """One question to one attacker.
-
-    Attributes:
-        question: ``identity``, ``vision``, ``gender`` or ``age``.
-        sees: What the attacker may look at.
-        left_out: What was left out of training: a day, or the participant.
-        measure: ``accuracy`` for identity, ``macro F1`` for attributes.
-        value: How well it is answered.
-        value_interval: Where that lies, over participants resampled.
-        guessing: What guessing gives.
-        people: How many participants were asked about.
-        queries: How many sessions.
-    """
-
-    question: str
-    sees: tuple[str, ...]
-    left_out: str
-    measure: str
-    value: float
-    value_interval: tuple[float, float]
-    guessing: float
-    people: int
-    queries: int
+IDENTITY: Final = "identity"
 
 
 def trials(sessions: Sequence[TargetSession]) -> list[Trial]:
@@ -94,52 +72,54 @@ def trials(sessions: Sequence[TargetSession]) -> list[Trial]:
     ]
 
 
-def measure_geometry(folder: Path, seed: int = 1, tell: Tell = silent) -> list[GeometryRow]:
-    """Ask who it is on another day, and which attributes the participant has.
+def _geometry_cases(options: Options) -> list[Where]:
+    _targets(options["data"])
+    who = [{"question": IDENTITY, "sees": " + ".join(seen), "left out": "day"} for seen in SEEN]
+    return [
+        *who,
+        *(
+            {"question": question, "sees": " + ".join(seen), "left out": leave}
+            for question in ATTRIBUTES
+            for seen in (SEEN[2], SEEN[4])
+            for leave in LEFT_OUT
+        ),
+    ]
 
-    Raises:
-        InputError: If the files are not there.
-    """
-    sessions = target_sessions(folder)
-    known = trials(sessions)
+
+@lru_cache(maxsize=1)
+def _targets(folder: Path) -> tuple[TargetSession, ...]:
+    return tuple(target_sessions(folder))
+
+
+def _from_geometry(options: Options, where: Where) -> list[Row]:
+    """Ask who it is on another day, or which attribute the participant has."""
+    sessions, seed = _targets(options["data"]), options["seed"]
+    known, who = trials(sessions), GeometryOfEyes(tuple(where["sees"].split(" + ")))
+    if where["question"] == IDENTITY:
+        found = Judge(who, known, enrolled="others", seed=seed).judge()
+        return [Row("accuracy", found.accuracy, *found.accuracy_interval, found.people, found.chance, where=where)]
     middle = statistics.median({one.person: one.age for one in sessions}.values())
     kinds = {
         "vision": {one.person: one.vision for one in sessions},
         "gender": {one.person: one.gender for one in sessions},
         "age": {one.person: "older" if one.age > middle else "younger" for one in sessions},
     }
-    asked = [(question, seen, leave) for question in ATTRIBUTES for seen in (SEEN[2], SEEN[4]) for leave in LEFT_OUT]
-    total = len(SEEN) + len(asked)
-    rows: list[GeometryRow] = []
-    for seen in SEEN:
-        tell(len(rows), total)
-        found = Judge(GeometryOfEyes(seen), known, enrolled="others", seed=seed).judge()
-        rows.append(
-            GeometryRow(
-                "identity",
-                seen,
-                "day",
-                "accuracy",
-                found.accuracy,
-                found.accuracy_interval,
-                found.chance,
-                found.people,
-                found.queries,
-            )
-        )
-    for question, seen, leave in asked:
-        tell(len(rows), total)
-        guessed = infer(GeometryOfEyes(seen), known, kinds[question], leave=leave, seed=seed)
-        left = "day" if leave == "session" else "person"
-        numbers = guessed.f1, guessed.f1_interval, guessed.guessing, guessed.people, guessed.queries
-        rows.append(GeometryRow(question, seen, left, "macro F1", *numbers))
-    return rows
+    guessed = infer(who, known, kinds[where["question"]], leave=LEFT_OUT[where["left out"]], seed=seed)
+    return [Row("macro F1", guessed.f1, *guessed.f1_interval, guessed.people, guessed.guessing, where=where)]
+
+
+FROM_GEOMETRY: Final = Experiment(
+    "geometry",
+    "18 participants in a headset over days (Schuetz and Fiehler 2022)",
+    _geometry_cases,
+    _from_geometry,
+    partial(plots.points, x=("question", "left out", "sees")),
+)
 
 
 # --- Identity and traits behind mechanisms, by Kaleido's attacker: figure 12, on participants that are at hand.
 
 
-IDENTITY: Final = "identity"
 SETS: Final = ("vr", "simulated")
 PEOPLE, SESSIONS, SECONDS = 16, 4, 90.0
 _SEED = 8
@@ -162,27 +142,6 @@ class TraitSet:
     plane: Geometry
     trials: tuple[Trial, ...]
     kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class VeiledRow(PlainRow):
-    """One question behind one mechanism.
-
-    Attributes:
-        people: Name of the set.
-        title: What it is.
-        question: ``identity``, or a trait.
-        veil: Name of the mechanism.
-        promise: What it guarantees, in words.
-        found: How well it is inferred.
-    """
-
-    people: str
-    title: str
-    question: str
-    veil: str
-    promise: str
-    found: Inference
 
 
 def simulated(people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = SECONDS) -> TraitSet:
@@ -224,35 +183,69 @@ def trait_sets(
     return found
 
 
-def measure_veiled(
-    sets: Sequence[TraitSet],
-    veils: Sequence[str] = VEILS,
-    recogniser: Recogniser | None = None,
-    *,
+def inferred(
+    one: TraitSet,
+    question: str,
+    name: str,
+    recogniser: Recogniser,
     seed: int = 1,
-    tell: Tell = silent,
     make: Callable[[str, Geometry], Any] = veil,
-) -> list[VeiledRow]:
-    """Ask all questions behind all mechanisms.
+) -> Row:
+    """Return how well a question is answered behind a mechanism.
 
     Args:
-        sets: The participants.
-        veils: Names of mechanisms.
-        recogniser: Who infers; ``clusterfix`` by default.
+        one: The participants.
+        question: `IDENTITY`, or a trait.
+        name: The name of the mechanism.
+        recogniser: Who infers.
         seed: All noise follows from it.
-        tell: Called with how many questions are done.
         make: What makes a mechanism of its name, for a viewing plane.
     """
-    who = RECOGNISERS["clusterfix"]() if recogniser is None else recogniser
-    jobs = [(one, name, question) for one in sets for name in veils for question in one.kinds]
-    rows = []
-    for done, (one, name, question) in enumerate(jobs):
-        tell(done, len(jobs))
-        mechanism = make(name, one.plane)
-        found = infer(who, one.trials, one.kinds[question], mechanism, seed=seed)
-        promise = "none" if mechanism is None else mechanism.guarantee.in_words()
-        rows.append(VeiledRow(one.name, one.title, question, name, promise, found))
-    return rows
+    mechanism = make(name, one.plane)
+    found = infer(recogniser, one.trials, one.kinds[question], mechanism, seed=seed)
+    return Row(
+        "macro F1",
+        found.f1,
+        *found.f1_interval,
+        found.people,
+        found.guessing,
+        where={"set": one.name, "question": question, "mechanism": name},
+        note="none" if mechanism is None else mechanism.guarantee.in_words(),
+    )
+
+
+@lru_cache(maxsize=1)
+def _sets(data: Path | None, names: tuple[str, ...], people: int, seconds: float) -> dict[str, TraitSet]:
+    return {one.name: one for one in trait_sets(data, names, people=people, seconds=seconds)}
+
+
+def _sets_of(options: Options) -> dict[str, TraitSet]:
+    return _sets(options["data"], options["sets"], options["participants"], options["seconds"])
+
+
+def _veiled_cases(options: Options) -> list[Where]:
+    return [
+        {"set": one.name, "question": question, "mechanism": name}
+        for one in _sets_of(options).values()
+        for name in options["mechanisms"] or VEILS
+        for question in one.kinds
+    ]
+
+
+def _behind_mechanisms(options: Options, where: Where) -> list[Row]:
+    who = RECOGNISERS[options["recogniser"]]()
+    one = _sets_of(options)[where["set"]]
+    return [inferred(one, where["question"], where["mechanism"], who, options["seed"])]
+
+
+BEHIND_MECHANISMS: Final = Experiment(
+    "attributes",
+    "macro F1, one session left out, trained behind the same mechanism",
+    _veiled_cases,
+    _behind_mechanisms,
+    partial(plots.points, x=("mechanism",), panel=("question", "set")),
+    facet="set",
+)
 
 
 # --- Who it is from where the head points, with and without a mechanism on it.
@@ -276,78 +269,57 @@ Leaving = tuple[FloatArray, FloatArray, FloatArray | None, FloatArray | None]
 """Yaw and pitch of gaze in the head, and of the head in the world if that leaves."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeadRow(PlainRow):
-    """One attacker before what leaves.
+def ways(strengths: Sequence[tuple[str, str]] = STRENGTHS) -> list[Where]:
+    """Return what may leave, with ε and window of what is protected."""
+    protected = [(leaves, *one) for one in strengths for leaves in (EYES_BARE_HEAD, EYES_NO_HEAD, JOINT)]
+    return [
+        {"what leaves": leaves, "epsilon": epsilon, "window": window}
+        for leaves, epsilon, window in ((BARE, "", ""), *protected)
+    ]
 
-    Attributes:
-        leaves: What is veiled and what is not.
-        epsilon: For a window, all that is veiled together; empty if nothing is.
-        window: In seconds.
-        sees: What the attacker looks at.
-        accuracy: How often it names the right participant.
-        accuracy_interval: Where that lies, over participants resampled.
-        chance: What guessing gives.
-        people: How many participants there are.
-        off: By how many degrees what leaves is off, the median: gaze in the head, the head, and gaze in the world,
-            which is the head's direction where gaze is not known better; None for what does not leave.
+
+def named_by_head(
+    sessions: Sequence[VrSession], way: Where, sees: Sequence[tuple[str, ...]] = SEES, seed: int = 1
+) -> list[Row]:
+    """Return how often attackers who look at that name participants, and by how many degrees what leaves is off.
+
+    The median is taken: of gaze in the head, of the head, and of gaze in the world, which is the head's direction where
+    gaze is not known better.
     """
-
-    leaves: str
-    epsilon: str
-    window: str
-    sees: tuple[str, ...]
-    accuracy: float
-    accuracy_interval: tuple[float, float]
-    chance: float
-    people: int
-    off: tuple[float, float | None, float | None]
-
-
-def measure_heads(folder: Path, seed: int = 1, tell: Tell = silent, seconds: float = HEAD_SECONDS) -> list[HeadRow]:
-    """Ask who it is, in every way.
-
-    Raises:
-        InputError: If the files are not there.
-    """
-    return measured(vr_sessions(folder / VR_FOLDER, every=1, seconds=seconds), seed=seed, tell=tell)
-
-
-def measured(
-    sessions: Sequence[VrSession],
-    strengths: Sequence[tuple[str, str]] = STRENGTHS,
-    sees: Sequence[tuple[str, ...]] = SEES,
-    *,
-    seed: int = 1,
-    tell: Tell = silent,
-) -> list[HeadRow]:
-    """Ask who it is in these sessions, at these strengths, attackers who look at that."""
-    ways = [(BARE, "", ""), *((leaves, *one) for one in strengths for leaves in (EYES_BARE_HEAD, EYES_NO_HEAD, JOINT))]
-    jobs = [(way, seen) for way in ways for seen in sees if way[0] != EYES_NO_HEAD or seen == ("gaze",)]
-    rows: list[HeadRow] = []
-    made: dict[tuple[str, str, str], list[Leaving]] = {}
-    for done, (way, seen) in enumerate(jobs):
-        tell(done, len(jobs))
-        if way not in made:
-            sources = [NoiseSource.seeded(seed).spawn(str(at)) for at in range(len(sessions))]
-            made = {way: [leaving(one, *way, noise) for one, noise in zip(sessions, sources, strict=True)]}
-        trials = [_trial(one, shown) for one, shown in zip(sessions, made[way], strict=True)]
-        found = Judge(GeometryOfEyes(seen), trials, enrolled="others", seed=seed).judge()
-        leaves, epsilon, window = way
-        rows.append(
-            HeadRow(
-                leaves,
-                epsilon,
-                window,
-                seen,
-                found.accuracy,
-                found.accuracy_interval,
-                found.chance,
-                found.people,
-                _off(sessions, made[way]),
-            )
-        )
+    leaves, epsilon, window = way.values()
+    sources = [NoiseSource.seeded(seed).spawn(str(at)) for at in range(len(sessions))]
+    made = [leaving(one, leaves, epsilon, window, noise) for one, noise in zip(sessions, sources, strict=True)]
+    trials = [_trial(one, shown) for one, shown in zip(sessions, made, strict=True)]
+    off = dict(zip(("gaze off", "head off", "world off"), _off(sessions, made), strict=True))
+    rows = []
+    for seen in sees:
+        if leaves != EYES_NO_HEAD or seen == ("gaze",):
+            where = {**way, "sees": " + ".join(seen)}
+            found = Judge(GeometryOfEyes(seen), trials, enrolled="others", seed=seed).judge()
+            rows += [
+                Row("identified", found.accuracy, *found.accuracy_interval, found.people, found.chance, where=where),
+                *(Row(what, value, where=where) for what, value in off.items() if value is not None),
+            ]
     return rows
+
+
+@lru_cache(maxsize=1)
+def _vr(folder: Path, seconds: float) -> tuple[VrSession, ...]:
+    return tuple(vr_sessions(folder, every=1, seconds=seconds))
+
+
+def _head_cases(options: Options) -> list[Where]:
+    _vr(options["data"], options["seconds"])
+    return ways()
+
+
+FROM_HEADS: Final = Experiment(
+    "heads",
+    "participants in a headset, other sessions known; what leaves is off by the median, in degrees",
+    _head_cases,
+    lambda options, way: named_by_head(_vr(options["data"], options["seconds"]), way, seed=options["seed"]),
+    lambda rows: plots.points([row for row in rows if row.what == "identified"], x=("what leaves", "epsilon", "sees")),
+)
 
 
 def leaving(session: VrSession, leaves: str, epsilon: str, window: str, noise: NoiseSource) -> Leaving:
@@ -358,8 +330,9 @@ def leaving(session: VrSession, leaves: str, epsilon: str, window: str, noise: N
         return *gaze, *head
     loss, seconds = Fraction(epsilon), Fraction(window)
     if leaves == JOINT:
-        both = EyeAndHead(field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS)
-        return both.start(noise).run_both(session.t, *gaze, *head)
+        make: Callable[..., Any] = MECHANISMS["eye-and-head"]
+        both = make(field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS)
+        return both.start(noise).run_both(session.t, *gaze, *head)  # type: ignore[no-any-return]
     shown = Clock(field, epsilon=loss, window=seconds, radius=RADIUS).start(noise).run(session.t, *gaze)
     return (*shown, None, None) if leaves == EYES_NO_HEAD else (*shown, *head)
 

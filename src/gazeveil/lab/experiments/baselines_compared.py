@@ -30,24 +30,24 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil import FeatureTable
 from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
 from gazeveil.errors import OptionError, UnknownName, closest
 from gazeveil.features.extraction import extract_corpus
 from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism, panel_of
-from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry
 from gazeveil.lab import load
-from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
+from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS, preset
 from gazeveil.lab.attacks.contract import Prepared, Recogniser, Trial
 from gazeveil.lab.attacks.judging import Judge, Stage
 from gazeveil.lab.attacks.trials import without_pupil
+from gazeveil.lab.baselines import DATASET_MECHANISMS, DATASET_SERIES
 from gazeveil.lab.baselines.event_synth import EventSynth
-from gazeveil.lab.baselines.k_same import DATASET_SERIES, DatasetSeries
-from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS, DatasetMechanism
+from gazeveil.lab.baselines.k_same import DatasetMechanism, DatasetSeries
 from gazeveil.lab.datasets import EYETRIBE_FILE, EYETRIBE_PUPIL, VR_FOLDER, need_data
 from gazeveil.lab.experiments.feature_series import CHOSEN, EVERY, identify, leave_one_person_out
 from gazeveil.lab.experiments.feature_usefulness import RUNS, first_runs_of_everybody
@@ -108,7 +108,7 @@ def sample_peer(text: str, plane: Geometry) -> DatasetMechanism | SampleMechanis
         return preset(name, space_of(plane), **options)
     if name in MECHANISMS:
         return _made(MECHANISMS[name], name, {"space": space_of(plane), **options})
-    known = (*DATASET_MECHANISMS.names(), *MECHANISMS.names(unlisted=True), *ALL_PRESETS)
+    known = (*sorted(DATASET_MECHANISMS), *MECHANISMS.names(unlisted=True), *ALL_PRESETS)
     raise UnknownName(f"no baseline or mechanism is called {name!r}", hint=closest(name, known))
 
 

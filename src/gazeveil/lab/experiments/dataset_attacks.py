@@ -24,18 +24,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
 
-from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil import AoiStatistics, ParticipantRelease, Participants, PrivateHeatmap, Stimulus, Study
 from gazeveil.aggregate.aoi.statistics import VisitOrder
 from gazeveil.aggregate.grid import render
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.movie import HeatmapMovie
-from gazeveil.arrays import FloatArray, PlainRow, Tell, silent
+from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import OptionError, closest
 from gazeveil.features.design_learning import learn
 from gazeveil.features.extraction import extract_corpus
@@ -43,11 +42,11 @@ from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import panel_of
-from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.matching import interval, resampled_people, roc
 from gazeveil.lab.attacks.release_attacks import (
     Suspicion,
@@ -58,7 +57,9 @@ from gazeveil.lab.attacks.release_attacks import (
     most_found,
     proven_epsilon,
 )
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
+from gazeveil.lab.bench.experiment import Experiment, Options, Where
+from gazeveil.lab.bench.plots import points
+from gazeveil.lab.bench.rows import Row
 from gazeveil.lab.experiments.heatmap_scenes import PLANE
 from gazeveil.lab.utility.releases import correlation
 from gazeveil.lab.utility.scanpaths import mean_of_finite
@@ -66,7 +67,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release.feature_settings import observed_facts
 from gazeveil.release.plan import Data, Plan
-from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.simulate.readers import DOCUMENTS, ReadingStudy
 
@@ -460,45 +460,18 @@ Guess = Callable[[FloatArray, FloatArray], "FloatArray | None"]
 """What makes a guess of a release and of the others' own numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recovered(PlainRow):
-    """How much of single participants is got back from a release.
+EXACTLY: Final = "got back exactly"
+"""Share of participants whose numbers are all got back exactly, where numbers are whole."""
 
-    Attributes:
-        data: What is released: maps, dynamic maps, or orders of areas.
-        release: How.
-        guarantee: What is guaranteed, in words.
-        measure: What is compared: the correlation with the participant's own map, or the share of orders right.
-        guess: Its mean over participants.
-        guess_interval: Where that lies, over participants resampled.
-        without: The same for who has no release, and guesses the mean of the others.
-        exact: Share of participants whose numbers are all got back exactly; NaN where numbers are not whole.
-        participants: How many there are.
-        releases: How many releases were attacked.
-    """
-
-    data: str
-    release: str
-    guarantee: str
-    measure: str
-    guess: float
-    guess_interval: tuple[float, float]
-    without: float
-    exact: float
-    participants: int
-    releases: int
+Job = tuple[str, str, Callable[[], "list[Row]"]]
+"""What is released, how, and what attacks it."""
 
 
-def reconstruct(
-    people: int = 10,
-    epsilon: float = 1.0,
-    repeats: int = 10,
-    seed: int = 1,
-    *,
-    movies: bool = True,
-    tell: Tell = silent,
-) -> list[Recovered]:
-    """Attack maps, orders of areas and dynamic maps, without noise and with it.
+@lru_cache(maxsize=1)
+def reconstructions(
+    people: int = 10, epsilon: float = 1.0, repeats: int = 10, seed: int = 1, movies: bool = True
+) -> tuple[Job, ...]:
+    """Return attacks on maps, orders of areas and dynamic maps, without noise and with it.
 
     Args:
         people: How many participants.
@@ -506,7 +479,6 @@ def reconstruct(
         repeats: How many releases with noise; of dynamic maps, which take seconds each, a fifth.
         seed: Everything follows from it.
         movies: Whether dynamic maps are attacked, too.
-        tell: Called with how many kinds of releases are done.
 
     Raises:
         OptionError: If there are fewer than three participants, or no repeat.
@@ -514,19 +486,28 @@ def reconstruct(
     if people < 3 or repeats < 1:
         raise OptionError(f"three participants and one repeat are needed, not {people} and {repeats}")
     recordings = viewers(people, seed)
-    jobs: list[Callable[[], Recovered]] = [
+    return (
         *_maps(recordings, epsilon, repeats, seed),
         *_orders(recordings, epsilon, repeats, seed),
         *(_movies(recordings, epsilon, max(1, repeats // 5), seed) if movies else ()),
-    ]
-    found = []
-    for done, job in enumerate(jobs):
-        tell(done, len(jobs))
-        found.append(job())
-    return found
+    )
 
 
-def _maps(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Callable[[], Recovered]]:
+def _reconstruct(options: Options, where: Where) -> list[Row]:
+    found = {(data, release): attack for data, release, attack in reconstructions(**options)}
+    return found[where["data"], where["release"]]()
+
+
+RECONSTRUCTION: Final = Experiment(
+    "reconstruction",
+    "one simulated participant, all others known; guessing is the mean of the others, without the release",
+    lambda options: [{"data": data, "release": release} for data, release, _ in reconstructions(**options)],
+    _reconstruct,
+    lambda rows: points([row for row in rows if row.what != EXACTLY], x=("data", "release")),
+)
+
+
+def _maps(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Job]:
     people = len(recordings)
     selected = max(1, people // 2)
     free, half, noisy = free_map(), free_map(selected), noisy_map(epsilon)
@@ -538,8 +519,9 @@ def _maps(recordings: list[Recording], epsilon: float, repeats: int, seed: int) 
     def of_half(mean: FloatArray, others: FloatArray) -> FloatArray | None:
         return left_over_of_selection(mean, selected, others)
 
-    def row(mechanism: Any, words: str, own: FloatArray, guess: Guess, times: int) -> Callable[[], Recovered]:
-        return lambda: recovered("gaze map", words, mechanism, recordings, own, guess, times, seed)
+    def row(mechanism: Any, words: str, own: FloatArray, guess: Guess, times: int) -> Job:
+        name = "gaze map"
+        return name, words, lambda: recovered(name, words, mechanism, recordings, own, guess, times, seed)
 
     return [
         row(free, "without noise", counts, of_all, 1),
@@ -549,20 +531,23 @@ def _maps(recordings: list[Recording], epsilon: float, repeats: int, seed: int) 
     ]
 
 
-def _orders(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Callable[[], Recovered]]:
+def _orders(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Job]:
     asked = partial(area_orders, recordings[0].stimulus)
     own = np.round(own_numbers(recordings, lambda one: released_of(one, asked(QUIET))))
     of_all = subtracted(len(recordings))
-    rows = (("without noise", QUIET, 1), ("noise", epsilon, repeats))
-    return [
-        lambda words=words, each=each, times=times: recovered(  # type: ignore[misc]
-            "orders of areas", words, asked(each), recordings, own, of_all, times, seed, likeliest_right
+
+    def row(words: str, each: float, times: int) -> Job:
+        name, mechanism = "orders of areas", asked(each)
+        return (
+            name,
+            words,
+            lambda: recovered(name, words, mechanism, recordings, own, of_all, times, seed, likeliest_right),
         )
-        for words, each, times in rows
-    ]
+
+    return [row("without noise", QUIET, 1), row("noise", epsilon, repeats)]
 
 
-def _movies(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Callable[[], Recovered]]:
+def _movies(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Job]:
     edges = np.arange(0, SECONDS, BIN_S)
     free = free_map()
 
@@ -579,11 +564,14 @@ def _movies(recordings: list[Recording], epsilon: float, repeats: int, seed: int
     smooth = own_numbers(recordings, smooth_seconds)
     of_all = subtracted(len(recordings))
     plain = declared(recordings).plan(free)
+    name, quiet, noisy = "dynamic maps", "without noise", "dynamic heatmap"
     return [
-        lambda: _judged(
-            "dynamic maps", "without noise", str(plain.guarantee), counts, [each_second(recordings, free)], of_all
+        (
+            name,
+            quiet,
+            lambda: _judged(name, quiet, str(plain.guarantee), counts, [each_second(recordings, free)], of_all),
         ),
-        lambda: recovered("dynamic maps", "dynamic heatmap", movie, recordings, smooth, of_all, repeats, seed),
+        (name, noisy, lambda: recovered(name, noisy, movie, recordings, smooth, of_all, repeats, seed)),
     ]
 
 
@@ -597,7 +585,7 @@ def recovered(
     repeats: int,
     seed: int,
     measure: Callable[[FloatArray, FloatArray], float] = correlation,
-) -> Recovered:
+) -> list[Row]:
     """Release some times, and guess every participant from what the others have and every release."""
     plan = declared(recordings).plan(mechanism)
     corpus, source = Corpus.of(recordings), NoiseSource.seeded(seed)
@@ -616,7 +604,7 @@ def _judged(
     released: Sequence[FloatArray],
     guess: Guess,
     measure: Callable[[FloatArray, FloatArray], float] = correlation,
-) -> Recovered:
+) -> list[Row]:
     """Guess every participant from every release."""
     whole = bool(np.array_equal(own, np.round(own)))
     scores, blind, exact = (np.full((len(released), len(own)), np.nan) for _ in range(3))
@@ -630,18 +618,12 @@ def _judged(
             exact[number, who] = 0.0 if found is None else float(all_cells_right(found, truth) == 1.0)
     by_person = mean_of_finite(scores, 0)
     by_person = by_person[np.isfinite(by_person)]  # who did nothing has nothing to be got back
-    return Recovered(
-        data=data,
-        release=words,
-        guarantee=guarantee,
-        measure="share of orders right" if measure is likeliest_right else "correlation",
-        guess=float(by_person.mean()),
-        guess_interval=interval(resampled_people(len(by_person), RECONSTRUCTION_DRAWS, 1) @ by_person / len(by_person)),
-        without=float(mean_of_finite(blind.ravel(), 0)),
-        exact=float(exact.mean()) if whole else np.nan,
-        participants=len(own),
-        releases=len(released),
-    )
+    what = "share of orders right" if measure is likeliest_right else "correlation"
+    low, high = interval(resampled_people(len(by_person), RECONSTRUCTION_DRAWS, 1) @ by_person / len(by_person))
+    blindly = float(mean_of_finite(blind.ravel(), 0))
+    where = {"data": data, "release": words}
+    rows = [Row(what, float(by_person.mean()), low, high, len(own), blindly, where=where, note=guarantee)]
+    return [*rows, Row(EXACTLY, float(exact.mean()), n=len(own), chance=0.0, where=where)] if whole else rows
 
 
 def subtracted(people: int) -> Guess:

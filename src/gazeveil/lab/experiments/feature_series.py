@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil import FeatureTable
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError, needing
 from gazeveil.features.design import HAAR, Design
@@ -30,7 +31,6 @@ from gazeveil.features.extraction import extract_corpus
 from gazeveil.features.feature_list import declared_ranges
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import Panel, panel_of
-from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.datasets import EYETRIBE_PUPIL, eyetribe

@@ -30,6 +30,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil import FeatureTable, ParticipantRelease
 from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.exact import exact
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
@@ -42,8 +43,6 @@ from gazeveil.features.group_series import GroupSeries
 from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism, panel_of
-from gazeveil.features.series_release import ParticipantRelease
-from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.datasets import EYETRIBE_PUPIL, eyetribe

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gazeveil import PrivateHeatmap
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid, render
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.maps import dwell
 from gazeveil.aggregate.movie import HeatmapMovie, MoviePlan
 from gazeveil.aggregate.saliency import Saliency
@@ -58,11 +58,9 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.protection import Neighbours
 from gazeveil.release.forecast import HEATMAPS, Forecast
 from gazeveil.release.products.maps import curve_of, heatmap_forecast
+from gazeveil.simulate import TRACKERS, record, scene
 from gazeveil.simulate.population import Population, Purpose, generator
-from gazeveil.simulate.readers import DOCUMENTS, ReadingStudy
-from gazeveil.simulate.stimuli import scene
-from gazeveil.simulate.study import record
-from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
 
 PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
 

@@ -28,7 +28,7 @@ from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task, choose
 from gazeveil.aggregate.strategy_parts import BOUND, ball_sensitivity, nonnegative_sensitivity, prior_of_task
 from gazeveil.arrays import FloatArray, IntArray
 from gazeveil.lab import load
-from gazeveil.lab.baselines.histogram import Histogram
+from gazeveil.lab.baselines.coarse_maps import Histogram
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibration import gaussian_sigma, radial_scale
 

@@ -36,9 +36,8 @@ from gazeveil.lab.datasets import edvam, osie_fixations, vr_recordings
 from gazeveil.lab.datasets import eyetribe as eyetribe_runs
 from gazeveil.lab.training.picture_sets import fixations_of, listed_in
 from gazeveil.release.map_files import read_pixels
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.simulate.population import Purpose, generator
-from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.simulate.tracker import TRACKERS
 
 _DISTANCE_MM = 570.0
 PLANE = screen(

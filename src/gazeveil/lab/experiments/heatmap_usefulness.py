@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Task
 from gazeveil.aggregate.strategy_parts import prior_of_task

@@ -16,8 +16,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import UnknownName, closest
 from gazeveil.geometry import Geometry
 from gazeveil.lab import load
-from gazeveil.lab.as_published.kaleido_stream import KaleidoAsPublished
-from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
+from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS, KaleidoAsPublished, preset
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism

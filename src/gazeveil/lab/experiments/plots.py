@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gazeveil.arrays import FloatArray
-from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, line_style, png
-from gazeveil.lab.experiments import attributes, baselines_compared
-from gazeveil.lab.experiments.dataset_attacks import FoundMembership, Recovered, allowed_curve
+from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, look, png
+from gazeveil.lab.experiments import baselines_compared
+from gazeveil.lab.experiments.dataset_attacks import FoundMembership, allowed_curve
 from gazeveil.lab.experiments.feature_usefulness import FLOOR, Cell
 from gazeveil.lab.experiments.scanpath_privacy import Measured
 from gazeveil.lab.experiments.stream_errors import Point
@@ -24,45 +24,6 @@ from gazeveil.lab.utility.scanpaths import DIMENSIONS
 
 if TYPE_CHECKING:
     from gazeveil.lab.experiments.heatmap_usefulness import Found
-
-
-def behind_veils(rows: Sequence[attributes.VeiledRow]) -> bytes:
-    """Draw macro F1 of every question behind every mechanism, a panel for each set and question."""
-    panels = list(dict.fromkeys((row.people, row.question) for row in rows))
-    plot, axes = canvas(4.2 * len(panels), 4.2, 1, len(panels), squeeze=False)
-    for place, panel in zip(axes[0], panels, strict=True):
-        chosen = [row for row in rows if (row.people, row.question) == panel]
-        values = [row.found.f1 for row in chosen]
-        _trait_points(place, values, [row.found.f1_interval for row in chosen], [row.found.guessing for row in chosen])
-        place.set_xticks(range(len(chosen)), [row.veil for row in chosen], rotation=60, ha="right", fontsize=7)
-        place.set_title(f"{panel[1]} ({panel[0]})", fontsize=9)
-    axes[0][0].set_ylabel("macro F1")
-    legend_below(plot, axes[0][0], fontsize=7)
-    return png(plot, dpi=80)
-
-
-def from_geometry(rows: Sequence[attributes.GeometryRow]) -> bytes:
-    """Draw how well every question is answered."""
-    plot, axes = canvas(11, 4.6)
-    _trait_points(
-        axes, [row.value for row in rows], [row.value_interval for row in rows], [row.guessing for row in rows]
-    )
-    names = [f"{row.question}, {row.left_out} left out\n{' + '.join(row.sees)}" for row in rows]
-    axes.set_xticks(range(len(rows)), names, rotation=60, ha="right", fontsize=7)
-    axes.set_ylabel("accuracy of identity, macro F1 of attributes")
-    legend_below(plot, axes)
-    return png(plot, dpi=80)
-
-
-def _trait_points(
-    axes: Any, values: Sequence[float], intervals: Sequence[tuple[float, float]], guessing: Sequence[float]
-) -> None:
-    at, middle = np.arange(len(values)), np.array(values)
-    low, high = np.array(intervals).T
-    bars = np.nan_to_num(np.maximum(np.stack([middle - low, high - middle]), 0.0))
-    axes.errorbar(at, middle, yerr=bars, fmt="o", color=BLUE, markersize=4, label="attacker")
-    axes.scatter(at, guessing, marker="_", color=RED, s=80, label="guessing")
-    axes.set_ylim(0, 1.05)
 
 
 # --- Draws the figures of `gazeveil.lab.reproduction.bozkir_figures`.
@@ -154,22 +115,6 @@ def _curves(axes: Any, found: Sequence[FoundMembership]) -> None:
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False)
-
-
-def got_back(found: Sequence[Recovered]) -> bytes:
-    """Draw how much of a participant is got back, beside what is known without the release."""
-    plot, axes = canvas(9, 4)
-    at = np.arange(len(found))
-    low = [row.guess - row.guess_interval[0] for row in found]
-    high = [row.guess_interval[1] - row.guess for row in found]
-    axes.bar(at, [row.guess for row in found], color=BLUE, width=0.6, label="from the release and all others")
-    axes.errorbar(at, [row.guess for row in found], yerr=np.maximum([low, high], 0), fmt="none", ecolor="black")
-    axes.scatter(at, [row.without for row in found], marker="_", s=300, color=RED, label="from the others alone")
-    axes.axhline(0, color="black", linewidth=0.6)
-    axes.set_xticks(at, [f"{row.data}\n{row.release}" for row in found], fontsize=7, rotation=20)
-    axes.set_ylabel("correlation, or share of orders")
-    legend_below(plot, axes)
-    return png(plot, dpi=90)
 
 
 # --- Draws the figures of `gazeveil.lab.reproduction.kaleido_figures`.

@@ -170,7 +170,7 @@ Paths = list[list[Scanpath]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row(PlainRow):
+class ScanpathRow(PlainRow):
     """One mechanism on one set of scenes.
 
     Attributes:
@@ -234,7 +234,7 @@ class Measured(PlainRow):
     random: dict[str, float]
     fixations: float
     outliers: float
-    rows: tuple[Row, ...]
+    rows: tuple[ScanpathRow, ...]
 
 
 def measure(
@@ -315,7 +315,7 @@ def compared(
     truth: Sequence[BoolArray],
     runs: Sequence[Paths],
     seed: int,
-) -> Row:
+) -> ScanpathRow:
     """Compare scanpaths behind a mechanism, of one run or several, with the raw ones."""
     people = len(one.people)
     drawn = resampled_people(people, DRAWS, seed)
@@ -340,7 +340,7 @@ def compared(
     share, share_interval = _over_people(linked.mean(axis=(0, 1)), drawn)
     nearest, nearest_interval = _over_people(warped.mean(axis=(0, 1)), drawn)
     total = sum(called, Found())
-    return Row(
+    return ScanpathRow(
         scenes=one.name,
         veil=name,
         promise=promise,

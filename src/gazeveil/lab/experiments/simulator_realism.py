@@ -26,10 +26,7 @@ from gazeveil.gaze.events import VelocityThreshold
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Unit, headset, screen
 from gazeveil.lab.datasets import eyetribe, osie_fixations, vr_samples
-from gazeveil.simulate.population import Population
-from gazeveil.simulate.stimuli import Region, RegionKind, Stimulus
-from gazeveil.simulate.study import SimulatedStudy, record
-from gazeveil.simulate.tracker import TRACKERS, Tracker
+from gazeveil.simulate import TRACKERS, Population, Region, RegionKind, SimulatedStudy, Stimulus, Tracker, record
 
 _WINDOW = 128  # samples of a velocity spectrum
 

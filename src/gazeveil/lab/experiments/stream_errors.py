@@ -42,10 +42,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -56,7 +54,8 @@ from gazeveil.arrays import FloatArray, Tell, silent
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, screen
-from gazeveil.lab.as_published.wilson_presets import ALL_PRESETS, preset
+from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS, preset
+from gazeveil.lab.bench.runner import Case, answers
 from gazeveil.lab.datasets import LUND_FOLDER, VR_FOLDER, VrSession, vr_sessions
 from gazeveil.lab.datasets import load as load_lund
 from gazeveil.lab.utility.label_agreement import AoiHits, aoi_hits
@@ -264,15 +263,14 @@ def measure(
         for name, contender in contenders.items()
         for number in range(len(one.recordings))
     ]
-    results: dict[tuple[str, str, int], _Errors] = {}
-    for done, (job, errors) in enumerate(_all(jobs, workers), start=1):
-        results[job] = errors
-        tell(done, len(jobs))
+    cases = [
+        Case(f"{job.streams} {job.number} behind {job.veil}", job, group=number) for number, job in enumerate(jobs)
+    ]
+    found = iter(answers(cases, _errors, workers=workers if workers > 1 else 0, tell=tell))
     points: list[Point] = []
     for one in sets:
         for name in contenders:
-            of_all = [results[one.name, name, number] for number in range(len(one.recordings))]
-            points += _points(one, name, chosen, of_all)
+            points += _points(one, name, chosen, [next(found) for _ in one.recordings])
     return points
 
 
@@ -321,17 +319,7 @@ def _columns(streams: StreamSet, number: int) -> tuple[FloatArray, FloatArray, F
     return recording.t, recording.x, recording.y, recording.geometry, recording.rate
 
 
-def _all(jobs: Sequence[_Job], workers: int) -> Iterator[tuple[tuple[str, str, int], _Errors]]:
-    if workers == 1:
-        yield from map(_errors, jobs)
-        return
-    # spawned, not forked: a forked child may inherit a lock that nobody will open
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for finished in as_completed([pool.submit(_errors, job) for job in jobs]):
-            yield finished.result()
-
-
-def _errors(job: _Job) -> tuple[tuple[str, str, int], _Errors]:
+def _errors(_: None, job: _Job) -> _Errors:
     space = space_of(job.plane)
     seen = np.isfinite(job.x) & np.isfinite(job.y)
     x, y = job.x[seen], job.y[seen]
@@ -347,7 +335,7 @@ def _errors(job: _Job) -> tuple[tuple[str, str, int], _Errors]:
             squared[row, column] = np.sum((across - x) ** 2) + np.sum((down - y) ** 2)
             if grid is not None and truth is not None:
                 cc[row, column] = correlation(saliency_map(grid, across, down), truth)
-    return (job.streams, job.veil, job.number), _Errors(squared, cc, len(x))
+    return _Errors(squared, cc, len(x))
 
 
 def _points(one: StreamSet, name: str, chosen: Sequence[Setting], errors: Sequence[_Errors]) -> Iterator[Point]:

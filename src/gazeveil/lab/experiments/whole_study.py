@@ -33,10 +33,7 @@ from gazeveil.lab.utility.releases import correlation, residual_correlation
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibration import gaussian_epsilon
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.simulate.population import Population
-from gazeveil.simulate.stimuli import scene
-from gazeveil.simulate.study import SimulatedStudy, record
-from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.simulate import TRACKERS, Population, SimulatedStudy, record, scene
 
 DELTA = 1e-5
 TRACKER = "webcam"

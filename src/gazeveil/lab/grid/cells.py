@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cells of a grid, each with a digest of all that decides its numbers, and the folder that keeps those that are done.
+"""Cells of a grid, each with a digest of all that decides its numbers, which is what their results are stored by.
 
 A cell is one mechanism at one level, one measure, one seed, on one set of data. Its digest is of the data's content,
 the recipe, the measure, the seed, and the parts of the software that matter (`software`). What has the same digest has
@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gazeveil.files import replacing
+from gazeveil.lab.bench.runner import Case
 from gazeveil.lab.bench.software import software
-from gazeveil.lab.grid.contract import USES, Source
+from gazeveil.lab.grid.catalogue import USES
+from gazeveil.lab.grid.contract import Source
 from gazeveil.lab.grid.grid_file import Asked, Grid, Level, Part, question_of
 
-FORM = 1
-"""Of what a kept cell looks like; others are computed again."""
 _BLOCK = 1 << 20
 
 
@@ -57,7 +57,7 @@ class Cell:
     def digest(self) -> str:
         """What the cell is called in the cache."""
         decides = {
-            "form": FORM,
+            "form": 1,
             "use": self.use,
             "corpus": self.corpus_digest,
             "mechanism": [self.level.wanted.name, self.level.wanted.parameters],
@@ -66,6 +66,27 @@ class Cell:
             "software": self.software,
         }
         return hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()[:24]
+
+    @property
+    def case(self) -> Case:
+        """The cell as the runner sees it."""
+        level = f" {self.level.level}" if self.level.level else ""
+        return Case(
+            f"{self.level.label}{level}, {self.asked.label}, seed {self.seed}",
+            self,
+            group=self.group,
+            kind=(self.part, self.asked.label),
+            digest=self.digest,
+            about={
+                "use": self.use,
+                "corpus": self.corpus,
+                "mechanism": [self.level.wanted.name, dict(self.level.wanted.parameters)],
+                "measure": self.asked.label,
+                "seed": self.seed,
+                "corpus_digest": self.corpus_digest,
+                "software": self.software,
+            },
+        )
 
     @property
     def group(self) -> tuple[Any, ...]:
@@ -96,29 +117,6 @@ def cells_of(grid: Grid, data: Path | None, kept: Path) -> list[Cell]:
                     for seed in part.seeds
                 ]
     return found
-
-
-class Kept:
-    """Cells that are done, one file each."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def get(self, digest: str) -> dict[str, Any] | None:
-        """Return what a cell found; None if it is not done, or its file is damaged."""
-        try:
-            found = json.loads((self.folder / f"{digest}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return found if isinstance(found, dict) and found.get("form") == FORM else None
-
-    def put(self, digest: str, found: Mapping[str, Any]) -> None:
-        """Keep what a cell found; its file is there whole or not at all."""
-        with replacing(self.folder / f"{digest}.json") as temporary:
-            temporary.write_text(
-                json.dumps({"form": FORM, **found}, ensure_ascii=False, indent=1), encoding="utf-8", newline="\n"
-            )
 
 
 def source_of(part: Part) -> Source:

@@ -3,14 +3,13 @@
 """What a grid is made of: uses with their data and mechanisms, and families of measures.
 
 A **use** says what is published: live gaze, recordings, feature series, heatmaps. It finds data and mechanisms by name.
-A **family** knows measures by name: attacks by recognisers and threats, or metrics of usefulness. Both look names up in
-the registries of the packages below, so what is registered there can be named in a grid without a change here.
+A **family** knows measures by name: attacks by recognisers and threats, or metrics of usefulness. What registries of
+mechanisms, attacks and metrics hold can be named in a grid without a change here. The package `catalogue` lists both.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +18,8 @@ from typing import Any, ClassVar, Final, Literal
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import GazeveilError, InputError, OptionError
+from gazeveil.lab.bench.rows import Row
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.registry import Registry
 
 Role = Literal["attack", "utility"]
 Harm = Literal["", "reidentification", "linkage", "attribute", "membership", "reconstruction"]
@@ -33,38 +32,15 @@ class DoesNotApply(GazeveilError):  # noqa: N818  (reads as what it is)
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """One number.
-
-    Attributes:
-        metric: What it is.
-        value: The number.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        n: How many participants, scenes or releases the interval is over.
-        chance: What guessing gives an attacker; for a utility, what is left by a release without any data.
-        ideal: For a utility, what data as they are give.
-    """
-
-    metric: str
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    n: int = 0
-    chance: float = math.nan
-    ideal: float = math.nan
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What a measure found.
 
     Attributes:
-        numbers: The first is the one that curves and the leaderboard show.
+        rows: The first is the one that curves and the leaderboard show.
         threat: What the attacker knows, in words; empty for utilities.
     """
 
-    numbers: tuple[Number, ...]
+    rows: tuple[Row, ...]
     threat: str = ""
 
 
@@ -188,7 +164,7 @@ class Use(ABC):
         sources: Data by name.
     """
 
-    sources: ClassVar[Registry[Source]]
+    sources: ClassVar[Mapping[str, Source]]
 
     @abstractmethod
     def folder(self, data: Path | None, path: Path, people: int = 0) -> Any:
@@ -210,10 +186,6 @@ class Use(ABC):
     @abstractmethod
     def make(self, wanted: Wanted, data: Any) -> Protected:
         """Return the mechanism for some data."""
-
-
-USES: Registry[Use] = Registry("use", "gazeveil.lab.grid.catalogue.uses")
-FAMILIES: Registry[Family] = Registry("family of measures", "gazeveil.lab.grid.catalogue")
 
 
 def check_options(name: str, options: Mapping[str, Any], known: tuple[str, ...] | list[str] = ()) -> None:

@@ -9,18 +9,18 @@ Simulated readers, participants before a desktop tracker, or a corpus of one's o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil import PrivateHeatmap, Study
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid, overlap, render
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.strategy import Task
 from gazeveil.aggregate.strategy_parts import prior_of_task
@@ -36,10 +36,9 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, headset
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.contract import Trial
-from gazeveil.lab.attacks.matching import interval, resampled_people
 from gazeveil.lab.attacks.trials import trials_of, without_pupil
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
 from gazeveil.lab.datasets import EYETRIBE_FILE, OSIE_FILE, VR_FOLDER, vr_sessions
 from gazeveil.lab.experiments.feature_series import CHOSEN
 from gazeveil.lab.experiments.feature_series import readers as simulated_readers
@@ -47,18 +46,14 @@ from gazeveil.lab.experiments.feature_usefulness import eyetribe_runs
 from gazeveil.lab.experiments.heatmap_scenes import PLANE
 from gazeveil.lab.experiments.identification import PAPERS_RATE_HZ, simulated_traits
 from gazeveil.lab.experiments.scanpath_privacy import OSIE_FOLDER, SceneSet, osie
-from gazeveil.lab.grid.contract import DoesNotApply, Number, Protected, Source
+from gazeveil.lab.grid.contract import DoesNotApply, Protected, Source
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.protection import Neighbours
-from gazeveil.registry import Registry
 from gazeveil.release.plan import Plan
-from gazeveil.release.study import Study
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 _GAZE_SEED = 8
-
-GAZE_SOURCES: Registry[Source] = Registry("set of recordings")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +143,11 @@ def osie_gaze(data: Path | None, people: int = 15, images: int = 20) -> GazeData
     return GazeData("osie", scenes.title, Corpus.of(one for scene in scenes.scenes for one in scene))
 
 
-GAZE_SOURCES.register("simulated")(Source(simulated_gaze))
-GAZE_SOURCES.register("vr")(Source(vr, VR_FOLDER))
-GAZE_SOURCES.register("osie")(Source(osie_gaze, f"{OSIE_FOLDER}/{OSIE_FILE}"))
+GAZE_SOURCES: Final = {
+    "simulated": Source(simulated_gaze),
+    "vr": Source(vr, VR_FOLDER),
+    "osie": Source(osie_gaze, f"{OSIE_FOLDER}/{OSIE_FILE}"),
+}
 
 
 def gaze_of_corpus(path: Path, people: int = 0) -> GazeData:
@@ -173,8 +170,6 @@ _RATE_HZ = 60.0
 _MAP_SEED = 1
 _BLUR_DEG = 1.1
 _DELTA = "0.00001"
-
-MAP_SOURCES: Registry[Source] = Registry("set of scenes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,8 +263,7 @@ def osie_maps(data: Path | None, people: int = 14, images: int = 20) -> MapData:
     return _gathered("osie", f"{len(seen.people) - 1} of {seen.title}", recordings)
 
 
-MAP_SOURCES.register("simulated")(Source(simulated_maps))
-MAP_SOURCES.register("osie")(Source(osie_maps, f"{OSIE_FOLDER}/{OSIE_FILE}"))
+MAP_SOURCES: Final = {"simulated": Source(simulated_maps), "osie": Source(osie_maps, f"{OSIE_FOLDER}/{OSIE_FILE}")}
 
 
 def maps_of_corpus(path: Path, people: int = 0) -> MapData:
@@ -310,9 +304,6 @@ def liu_map(noise: str, data: MapData, parameters: dict[str, Any]) -> LiuMap:
 
 
 # --- Whose feature series are released.
-
-
-SERIES_SOURCES: Registry[Source] = Registry("set of feature series")
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,8 +380,7 @@ def eyetribe(data: Path | None, people: int = 0) -> SeriesData:
     return SeriesData("eyetribe", words, found.series[kept], found.people[kept], found.runs[kept], found.design)
 
 
-SERIES_SOURCES.register("readers")(Source(readers))
-SERIES_SOURCES.register("eyetribe")(Source(eyetribe, str(EYETRIBE_FILE)))
+SERIES_SOURCES: Final = {"readers": Source(readers), "eyetribe": Source(eyetribe, str(EYETRIBE_FILE))}
 
 
 def series_of_corpus(path: Path, people: int = 0) -> SeriesData:
@@ -416,9 +406,6 @@ def series_of_corpus(path: Path, people: int = 0) -> SeriesData:
 # --- Recordings behind a mechanism: each behind a mechanism of its own, or all of them made anew together.
 
 
-DRAWS = 1000
-
-
 @lru_cache(maxsize=4)
 def released(data: GazeData, protected: Protected, seed: int) -> tuple[Recording, ...]:
     """Return all recordings behind a mechanism, in their order."""
@@ -437,25 +424,3 @@ def _veiled(mechanism: SampleMechanism | None, seed: int, recording: Recording) 
     if mechanism is None:
         return recording
     return mechanism.apply(recording, NoiseSource.seeded(seed).spawn("/".join(recording.key)))
-
-
-def over_people(metric: str, people: Sequence[str], values: Sequence[float], seed: int = 1, **more: Any) -> Number:
-    """Return the mean over participants of their own means, and where it lies for participants resampled.
-
-    Args:
-        metric: What it is.
-        people: Whose value each is.
-        values: The values; those that are not numbers are left out.
-        seed: From which participants are drawn.
-        more: What else the number says.
-    """
-    own: dict[str, list[float]] = {}
-    for person, value in zip(people, values, strict=True):
-        if np.isfinite(value):
-            own.setdefault(person, []).append(float(value))
-    means: FloatArray = np.array([np.mean(own[person]) for person in sorted(own)])
-    if not len(means):
-        return Number(metric, np.nan, n=0, **more)
-    drawn = resampled_people(len(means), DRAWS, seed)
-    low, high = interval(drawn @ means / len(means)) if len(means) > 1 else (np.nan, np.nan)
-    return Number(metric, float(means.mean()), low, high, len(means), **more)

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, UnknownName
-from gazeveil.lab.grid.contract import FAMILIES, USES, Question, Role, Wanted, check_options
+from gazeveil.lab.grid.catalogue import FAMILIES, USES
+from gazeveil.lab.grid.contract import Question, Role, Wanted, check_options
 from gazeveil.toml_table import File, Table, lines_of, tables
 
 _LONGEST_S = 86_400.0
@@ -151,7 +152,7 @@ def question_of(use: str, asked: Asked) -> Question:
 
 
 def _part(table: Table, seeds: tuple[int, ...]) -> Part:
-    use = table.choice("use", USES.names())
+    use = table.choice("use", sorted(USES))
     corpus = table.text("corpus", expected="the name of a set of data, or the folder of a corpus")
     measures = tuple(_asked(table, use, role, entry) for role in _ROLES for entry in table.any(_PLURAL[role], []))
     mechanisms = table.table("mechanisms", expected="a table of mechanisms, such as none = {}")
@@ -165,9 +166,9 @@ def _part(table: Table, seeds: tuple[int, ...]) -> Part:
     folder = table.file.beside(corpus)
     sources = USES[use].sources
     if corpus not in sources and not folder.is_dir():
-        close = difflib.get_close_matches(corpus, sources.names(), n=1)
+        close = difflib.get_close_matches(corpus, sorted(sources), n=1)
         guess = f"did you mean {close[0]!r}? " if close else ""
-        expected = f"one of {', '.join(sources.names())}, or a folder"
+        expected = f"one of {', '.join(sorted(sources))}, or a folder"
         raise table.wrong("corpus", expected, repr(corpus), f"{guess}folders are found from where {table.file.path} is")
     name = corpus if corpus in sources else str(folder.resolve())
     try:

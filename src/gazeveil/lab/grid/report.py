@@ -24,7 +24,8 @@ from gazeveil.display import BLUE, COLOURS, Picture, canvas, png
 from gazeveil.gaze.recording import Recording
 from gazeveil.lab.grid import data as gaze_data
 from gazeveil.lab.grid import data as map_data
-from gazeveil.lab.grid.contract import NONE, USES
+from gazeveil.lab.grid.catalogue import USES
+from gazeveil.lab.grid.contract import NONE
 from gazeveil.lab.grid.data import released
 from gazeveil.lab.grid.grid_file import Grid, Level
 from gazeveil.lab.grid.results import HARMS, named, standings, winners

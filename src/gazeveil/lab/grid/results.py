@@ -23,7 +23,8 @@ import polars as pl
 from gazeveil import __version__
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.files import replacing
-from gazeveil.lab.grid.cells import Cell, Kept
+from gazeveil.lab.bench.runner import Result
+from gazeveil.lab.grid.cells import Cell
 from gazeveil.privacy.guarantee import guarantee_from_dict
 
 FILE: Final = "grid.parquet"
@@ -68,9 +69,9 @@ KEY: Final = ("corpus", "use", "mechanism", "level", "role", "measure", "metric"
 """What tells one number from another, beside the seed."""
 
 
-def table_of(run: str, cells: Iterable[Cell], kept: Kept) -> pl.DataFrame:
-    """Return the table of all cells that are done."""
-    rows = [row for cell in cells if (found := kept.get(cell.digest)) is not None for row in _rows(run, cell, found)]
+def table_of(run: str, cells: Iterable[tuple[Cell, Result]]) -> pl.DataFrame:
+    """Return the table of cells with their results."""
+    rows = [row for cell, result in cells for row in _rows(run, cell, result)]
     return pl.DataFrame(rows, schema=dict(COLUMNS), orient="row")
 
 
@@ -99,7 +100,8 @@ def read_table(path: Path) -> pl.DataFrame:
         raise FileFormatError(file, expected="the table of a grid", found=str(error).splitlines()[0]) from None
 
 
-def _rows(run: str, cell: Cell, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(run: str, cell: Cell, result: Result) -> list[dict[str, Any]]:
+    found: dict[str, Any] = {"status": "broken", "error": result.error, "rows": []} if result.error else result.answer
     guarantee = guarantee_from_dict(found["guarantee"]) if "guarantee" in found else None
     numbers = {} if guarantee is None else {key: float(value) for key, value in guarantee.numbers().items()}
     shared = {
@@ -123,25 +125,27 @@ def _rows(run: str, cell: Cell, found: Mapping[str, Any]) -> list[dict[str, Any]
         "seed": cell.seed,
         "status": found["status"],
         "error": found["error"],
-        "seconds": found.get("seconds", 0.0),
+        "seconds": result.seconds,
         "digest": cell.digest,
         "corpus_digest": cell.corpus_digest,
         "software": cell.software,
         "version": __version__,
     }
-    if not found["numbers"]:
+    if not found["rows"]:
         return [shared | {"metric": "", "headline": True, "better": ""}]
     return [
-        shared | number | {"headline": place == 0, "better": _better(cell.asked.role, number)}
-        for place, number in enumerate(found["numbers"])
+        shared
+        | {name: row.get(name) for name in ("value", "low", "high", "n", "chance", "ideal")}
+        | {"metric": row["what"], "headline": place == 0, "better": _better(cell.asked.role, row)}
+        for place, row in enumerate(found["rows"])
     ]
 
 
-def _better(role: str, number: Mapping[str, Any]) -> str:
+def _better(role: str, row: Mapping[str, Any]) -> str:
     """Return what the holder of data wishes: less for attackers; of a utility, as it is in data as they are."""
     if role == "attack":
         return "lower"
-    ideal, chance = (math.nan if number[key] is None else number[key] for key in ("ideal", "chance"))
+    ideal, chance = (row.get(key, math.nan) for key in ("ideal", "chance"))
     return "lower" if ideal < chance else "higher"
 
 

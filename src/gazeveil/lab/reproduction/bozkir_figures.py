@@ -23,7 +23,7 @@ from gazeveil.features.feature_list import INFORMATIVE, declared_ranges
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.series import SERIES_MECHANISMS, panel_of
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.lab.as_published.bozkir_series import AsPublished, LaplaceAsPublished, best_kept
+from gazeveil.lab.as_published.feature_series import AsPublished, LaplaceAsPublished, best_kept
 from gazeveil.lab.experiments.feature_series import (
     PRIVATE_SEED,
     PUBLIC_SEED,

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import RECOGNISERS
+from gazeveil.lab.bench.plots import points
+from gazeveil.lab.bench.rows import Row, along
 from gazeveil.lab.experiments import attributes, plots
-from gazeveil.lab.experiments import plots as trait_plots
 from gazeveil.lab.experiments.named_mechanisms import PUBLISHED, veil_or_published
-from gazeveil.lab.experiments.scanpath_privacy import Measured, Row, measure, scene_sets
+from gazeveil.lab.experiments.scanpath_privacy import Measured, ScanpathRow, measure, scene_sets
 from gazeveil.lab.reproduction.finding import Check, Finding, counted, judged, ranged, rises
 
 PAPER = "Li et al. 2021 (Kaleido)"
@@ -83,7 +84,7 @@ def measure_scanpaths(data: Path | None, *, quick: bool) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _published(one: Measured) -> list[Row]:
+def _published(one: Measured) -> list[ScanpathRow]:
     return [row for row in one.rows if row.veil.startswith(PUBLISHED)]
 
 
@@ -110,7 +111,7 @@ def _similarity(found: Sequence[Measured]) -> Iterable[Check]:
         )
 
 
-def _curve(rows: Sequence[Row], place: int) -> list[list[float]]:
+def _curve(rows: Sequence[ScanpathRow], place: int) -> list[list[float]]:
     """Return similarity along one parameter (1: ε, 2: window, 3: radius), from least to most private, others fixed."""
     groups: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     for row in rows:
@@ -150,12 +151,12 @@ def measure_traits(data: Path | None, *, quick: bool) -> list[Finding]:
     people, seconds = (8, 30.0) if quick else (16, 60.0)
     sets = attributes.trait_sets(data, people=people, seconds=seconds)
     veils = ("none", *names, *(("lphu",) if quick else _BESIDE))
+    who = RECOGNISERS["clusterfix"]()
     rows = [
-        row
+        attributes.inferred(one, question, name, who, make=_at_rate(one.trials[0].rate_hz))
         for one in sets
-        for row in attributes.measure_veiled(
-            [one], veils, RECOGNISERS["clusterfix"](), make=_at_rate(one.trials[0].rate_hz)
-        )
+        for name in veils
+        for question in one.kinds
     ]
     return [
         Finding(
@@ -165,11 +166,8 @@ def measure_traits(data: Path | None, *, quick: bool) -> list[Finding]:
             "; ".join(one.title for one in sets),
             tuple(_traits(rows, quick)),
             ("set", "question", "mechanism", "F1", "from", "to", "guessing"),
-            tuple(
-                (row.people, row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing)
-                for row in rows
-            ),
-            {"F1 behind mechanisms": trait_plots.behind_veils(rows)},
+            tuple((*row.where.values(), row.value, *row.interval, row.chance) for row in rows),
+            {"F1 behind mechanisms": points(rows, ("mechanism",), ("question", "set"))},
             (
                 _NOTE,
                 "This attacker is the paper's and not the strongest: recognisers of tables 2 and 3 of Wilson et al. "
@@ -185,26 +183,26 @@ def _at_rate(rate_hz: float) -> Callable[[str, Geometry], Any]:
     return lambda name, plane: veil_or_published(name, plane, rate_hz)
 
 
-def _traits(rows: Sequence[attributes.VeiledRow], quick: bool) -> Iterable[Check]:
-    cells = {(row.people, row.question, row.veil): row.found for row in rows}
-    for name in dict.fromkeys(row.people for row in rows):
+def _traits(rows: Sequence[Row], quick: bool) -> Iterable[Check]:
+    cells = {tuple(row.where.values()): row for row in rows}
+    for name in along(rows, "set"):
         raw, low = cells[name, attributes.IDENTITY, "none"], cells[name, attributes.IDENTITY, _LOW]
         yield judged(
             f"{name}: identity is inferred from raw gaze with an F1 close to 1",
-            f"{ranged(raw.f1, raw.f1_interval)}; guessing {raw.guessing:.2f}",
-            True if raw.f1_interval[1] >= 0.9 else None if quick else False,
-            "" if raw.f1_interval[1] >= 0.9 else "three sessions to learn from, the paper has eleven",
+            f"{ranged(raw.value, raw.interval)}; guessing {raw.chance:.2f}",
+            True if raw.interval[1] >= 0.9 else None if quick else False,
+            "" if raw.interval[1] >= 0.9 else "three sessions to learn from, the paper has eleven",
         )
         yield judged(
             f"{name}: even at low privacy identity falls close to a random guess",
-            f"{ranged(low.f1, low.f1_interval)} at ε = 3, w = 0.5 s, r small; guessing {low.guessing:.2f}",
-            low.f1_interval[0] <= low.guessing + _CLOSE,
+            f"{ranged(low.value, low.interval)} at ε = 3, w = 0.5 s, r small; guessing {low.chance:.2f}",
+            low.interval[0] <= low.chance + _CLOSE,
             f"close: the interval reaches to within {_CLOSE:g} of guessing",
         )
     traits = [key for key in cells if key[1] != attributes.IDENTITY and key[2] in ("none", _LOW)]
     yield judged(
         "contact lenses are inferred from raw gaze with an F1 close to 1, and at guessing behind Kaleido",
-        "; ".join(f"{key[1]}, {key[2]}: {cells[key].f1:.2f}" for key in traits),
+        "; ".join(f"{key[1]}, {key[2]}: {cells[key].value:.2f}" for key in traits),
         None,
         "no set with samples says who wears lenses; traits of the simulator stand in the table",
     )

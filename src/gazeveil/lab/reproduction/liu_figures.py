@@ -36,8 +36,7 @@ from gazeveil.lab.as_published.liu_maps import GaussianAsPublished, LaplaceAsPub
 from gazeveil.lab.utility.releases import Spread
 from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.privacy.calibration import LiuNoise, gaussian_sigma
-from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 SIDES: Final = tuple(range(50, 501, 50))
 OBSERVERS: Final = (50, 100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1000)

@@ -2,12 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables 2, 3 and 5 of Wilson et al. 2024: who is identified, behind which mechanism, and what it costs.
 
-One line of JSON for each cell. A cell counts only if it was measured in the same way: the same participants, lengths,
-seeds, the same recogniser down to the bytes of its model, and the same attack down to its source. A change of what
-several attacks share is not noticed: begin a new file then. A last line that was cut off is measured again.
-
-2024 on the participants that are at hand: who is identified, by length, mechanism and attack.
-
 The paper's accuracies are of EKYT trained on public recordings that are not here, on participants who are not here
 either. What can be compared is the shape: accuracy grows with length; noise that is new with every sample is filtered
 away; what is deterministic is undone by whoever knows it. Beside the paper's three mechanisms stand those with a
@@ -22,26 +16,25 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from gazeveil.arrays import Tell, silent
-from gazeveil.errors import InputError, MissingExtra, OptionError, OutputError
+from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.geometry import Geometry, headset
-from gazeveil.lab.as_published.wilson_presets import preset
+from gazeveil.lab.as_published.sample_mechanisms import preset
 from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
-from gazeveil.lab.attacks.judging import DRAWS, Judge
+from gazeveil.lab.attacks.judging import DRAWS, Judge, Stage
+from gazeveil.lab.bench.runner import Case, ResultStore, answers
+from gazeveil.lab.bench.software import software
 from gazeveil.lab.experiments.identification import PEOPLE, SECONDS, IdentitySet, simulated_people, vr_people
 from gazeveil.lab.experiments.named_mechanisms import veil as any_veil
 from gazeveil.lab.experiments.stream_errors import score
@@ -144,79 +137,6 @@ def _json(text: str) -> dict[str, Any]:
         return dict(json.loads(text))
     except ValueError as error:
         raise OptionError(f"{text} is no recipe as JSON: {error}") from None
-
-
-# --- Cells of table 3 that are done, in a file: a long run that is stopped goes on where it was.
-
-
-Cell = tuple[str, str, str]
-"""A mechanism, an attack, and a recogniser."""
-
-
-class Cells:
-    """Measured cells, and what mechanisms leave; without a file they are kept in memory alone."""
-
-    def __init__(self, path: Path | None, measured: Mapping[str, Any], identities: Mapping[str, str]) -> None:
-        """Read what is there.
-
-        Args:
-            path: The file; it need not be there yet.
-            measured: How cells are measured; those that were measured otherwise do not count.
-            identities: What the recognisers are, by name (`identity`); cells of others of that name do not count.
-        """
-        self.rows: dict[Cell, dict[str, Any]] = {}
-        self.left: dict[str, dict[str, Any]] = {}
-        self._path, self._measured, self._identities = path, json.loads(json.dumps(measured)), identities
-        for line in path.read_text(encoding="utf-8").splitlines() if path is not None and path.is_file() else ():
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue
-            now = code_of(found.get("attack", ""))
-            if found.get("measured") == self._measured and found.get("code", now) == now:
-                self._take(found)
-
-    def add(
-        self, veil: str, attack: str, rows: Mapping[str, Mapping[str, Any]], left: Mapping[str, Any] | None
-    ) -> None:
-        """Keep cells of one mechanism and attack, by recogniser, and what the mechanism leaves.
-
-        Raises:
-            OutputError: If the file cannot be written.
-        """
-        found = {
-            "measured": self._measured,
-            "recognisers": {name: self._identities[name] for name in rows},
-            "veil": veil,
-            "attack": attack,
-            "code": code_of(attack),
-            "rows": dict(rows),
-            "left": left,
-        }
-        self._take(found)
-        if self._path is None:
-            return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(json.dumps(found, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise OutputError(f"cannot write {self._path}: {error.strerror or error}") from None
-
-    def _take(self, found: Mapping[str, Any]) -> None:
-        for recogniser, row in found["rows"].items():
-            if found["recognisers"].get(recogniser) == self._identities.get(recogniser):
-                self.rows[found["veil"], found["attack"], recogniser] = row
-        if found["left"] is not None:
-            self.left[found["veil"]] = found["left"]
-
-
-def code_of(attack: str) -> str:
-    """Return the source of an attack, to the byte, as a short name; empty for no attack, or one that is no more."""
-    if attack not in ATTACKS.names():
-        return ""
-    source = getattr(sys.modules.get(ATTACKS[attack].__module__), "__file__", None)
-    return "" if source is None else blake2b(Path(source).read_bytes(), digest_size=8).hexdigest()
 
 
 def identity(recogniser: Recogniser) -> str:
@@ -368,41 +288,40 @@ def table_3(
         plan: Who is told apart by whom.
         veils: Names of `VEILS` or of presets; all of `VEILS` if empty.
         workers: How many processes share the work.
-        keep: A file for what is done; what it holds already is not measured again.
-        tell: Called with how many pairs of a mechanism and an attack are done.
+        keep: A folder for what is done; what it holds already is not measured again.
+        tell: Called with how much is done.
     """
-    recognisers = recognisers_of(plan)
-    cells = Cells(keep, _measured_as(plan), {name: identity(one) for name, one in recognisers.items()})
     wanted = [(name, attack) for name in veils or tuple(VEILS) for attack in _attacks_on(plan, name)]
-    jobs = []
-    for name, attack in wanted:
-        missing = tuple(one for one in recognisers if (name, attack, one) not in cells.rows)
-        if missing or (not attack and name not in cells.left):
-            jobs.append((name, attack, missing))
-    for done, (name, attack, found, left) in enumerate(
-        _measured(plan, jobs, workers), start=len(wanted) - len(jobs) + 1
-    ):
-        cells.add(name, attack, found, left)
-        tell(done, len(wanted))
-    rows = [cells.rows[name, attack, one] for name, attack in wanted for one in recognisers]
-    return {
-        **about(plan),
-        "table": 3,
-        "rows": rows,
-        "strongest": strongest(rows),
-        "usefulness": [cells.left[name] for name in dict.fromkeys(name for name, _ in wanted)],
-    }
+    names = tuple(dict.fromkeys(name for name, _ in wanted))
+    judged = [(name, attack, one) for name, attack in wanted for one in recognisers_of(plan)]
+    jobs = [*judged, *((name, "", "") for name in names)]
+    store = None if keep is None else ResultStore(keep)
+    cases = [_case(plan, job) for job in jobs]
+    found = answers(cases, _measured, plan, store=store, workers=workers if workers > 1 else 0, tell=tell)
+    rows = found[: len(judged)]
+    return {**about(plan), "table": 3, "rows": rows, "strongest": strongest(rows), "usefulness": found[len(judged) :]}
 
 
-def _measured_as(plan: Plan) -> dict[str, Any]:
-    """Return all that a cell depends on beside its mechanism, attack and the recogniser's name."""
-    return {
+def _case(plan: Plan, job: Job) -> Case:
+    """Return what measures a job, with a digest of all that decides what comes out."""
+    name, attack, recogniser = job
+    who = recognisers_of(plan)[recogniser] if recogniser else None
+    mechanism = veil(name, people_of(plan).plane)
+    parts = [type(one) for one in (who, mechanism, _made(attack) if attack else None) if one is not None]
+    decides = {
         "people": people_of(plan).title,
         "seconds": plan.seconds,
         "enrolled": plan.enrolled,
         "seed": plan.seed,
         "draws": plan.draws,
+        "veil": name,
+        "attack": attack,
+        "recogniser": [recogniser, "" if who is None else identity(who)],
+        "software": software([*parts, Judge, usefulness]),
     }
+    digest = blake2b(json.dumps(decides, sort_keys=True).encode(), digest_size=12).hexdigest()
+    words = f"{recogniser or 'usefulness'} behind {name}{f' by {attack}' if attack else ''}"
+    return Case(words, job, group=(name, attack), kind=recogniser, digest=digest, about=decides)
 
 
 def strongest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -431,35 +350,28 @@ def _made(attack: str) -> Attack:
     return ATTACKS[attack]()
 
 
-Job = tuple[str, str, tuple[str, ...]]
-"""A mechanism, an attack, and the recognisers that have not met them yet."""
-Measured = tuple[str, str, dict[str, dict[str, Any]], dict[str, Any] | None]
+Job = tuple[str, str, str]
+"""A mechanism, an attack, and a recogniser; or a mechanism alone, whose usefulness is measured."""
 
 
-def _measured(plan: Plan, jobs: Sequence[Job], workers: int) -> Iterator[Measured]:
-    if workers == 1:
-        yield from (_job(plan, *job) for job in jobs)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(_job, plan, *job) for job in jobs]):
-            yield future.result()
-
-
-def _job(plan: Plan, name: str, attack: str, recognisers: tuple[str, ...]) -> Measured:
-    """Measure one mechanism under one attack with some recognisers.
-
-    Without an attack, also what the mechanism leaves.
-    """
-    judges, whose = judges_of(plan), people_of(plan)
-    mechanism = veil(name, whose.plane)
-    told = {"veil": name, "attack": attack, "paper": TABLE_3.get(name, {}).get(attack)}
-    left = None if attack else {"veil": name, **usefulness(mechanism, whose, plan.seed)}
+def _measured(plan: Plan, job: Job) -> dict[str, Any]:
+    name, attack, recogniser = job
+    if not recogniser:
+        whose = people_of(plan)
+        return {"veil": name, **usefulness(veil(name, whose.plane), whose, plan.seed)}
+    told = {"veil": name, "attack": attack, "paper": TABLE_3.get(name, {}).get(attack), "recogniser": recogniser}
     try:
-        stage = next(iter(judges.values())).stage(mechanism, _made(attack) if attack else None)
+        stage = _stage(plan, name, attack)
     except MissingExtra as error:
-        return name, attack, {one: {**told, "recogniser": one, "missing": error.message} for one in recognisers}, left
-    rows = {one: judges[one].measure(stage).to_dict() | told | {"recogniser": one} for one in recognisers}
-    return name, attack, rows, left
+        return {**told, "missing": error.message}
+    return judges_of(plan)[recogniser].measure(stage).to_dict() | told
+
+
+@lru_cache(maxsize=1)
+def _stage(plan: Plan, name: str, attack: str) -> Stage:
+    """Return what all recognisers are shown of one mechanism under one attack."""
+    judge = next(iter(judges_of(plan).values()))
+    return judge.stage(veil(name, people_of(plan).plane), _made(attack) if attack else None)
 
 
 def usefulness(mechanism: SampleMechanism | None, whose: IdentitySet, seed: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gazeveil import Participants, Recordings, Stimulus, Study
 from gazeveil.errors import InputError
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gaze.corpus import write_corpus
@@ -23,7 +24,6 @@ from gazeveil.lab.attacks.recognisers.lda import Lda
 from gazeveil.lab.attacks.trials import trial_of
 from gazeveil.lab.userstudy.design import BASELINE, UserStudy
 from gazeveil.lab.userstudy.sessions import Row, Session, samples
-from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.release.study_toml import write_study
 
 RECOGNISER = Lda(seconds=5.0, step=2.5)

@@ -27,10 +27,9 @@ from gazeveil.lab.attacks.contract import Trial
 from gazeveil.lab.attacks.ekyt.files import Velocities, load, packed
 from gazeveil.lab.attacks.ekyt.windows import velocities, window_samples
 from gazeveil.lab.attacks.trials import trials_at
+from gazeveil.simulate import TRACKERS, Tracker, scene
 from gazeveil.simulate.eye_movements import look
 from gazeveil.simulate.population import Population, Purpose, generator
-from gazeveil.simulate.stimuli import scene
-from gazeveil.simulate.tracker import TRACKERS, Tracker
 
 
 def velocities_of(

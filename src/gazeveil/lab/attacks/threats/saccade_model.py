@@ -18,13 +18,12 @@ from gazeveil.lab.attacks.restoring import (
     expected_path,
     fitting,
     gives_releases,
+    if_named,
     noisy_part,
     releases_of,
     undo_tail,
 )
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.mechanisms.gaussian import GaussianNoise
-from gazeveil.samples.mechanisms.temporal import TemporalHold
 
 REACH_DEG: Final = 45.0
 """Eyes in a head do not reach farther from their middle."""
@@ -72,7 +71,7 @@ def _observations(mechanism: SampleMechanism, found: Releases, count: int, axis:
     from gazeveil.lab.attacks import restoring_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     points = found.y if axis else found.x
-    even = isinstance(mechanism, GaussianNoise | TemporalHold)
+    even = if_named(mechanism, "gaussian", "temporal") is not None
     kind, a, b = np.full(count, kernels.NOTHING), np.zeros(count), np.ones(count)
     wide = np.sqrt(found.variance) if even else np.sqrt(found.variance / 3.0) * _ROUNDER
     kind[found.at] = kernels.GAUSSIAN if even else kernels.LAPLACE

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from gazeveil.lab.attacks.restoring import (
     Restoration,
     expected_path,
     fitting,
+    if_named,
     noisy_part,
     undo_tail,
 )
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.mechanisms.spatial import SpatialGrid
 
 
 @ATTACKS.register("spatial-dither")
@@ -51,7 +51,8 @@ class SpatialDither(Attack):
 
     def fits(self, mechanism: SampleMechanism) -> bool:
         """Whether the mechanism is a grid, or ends with one behind which there are only filters."""
-        return isinstance(noisy_part(mechanism), SpatialGrid)
+        last = noisy_part(mechanism)
+        return last is not None and if_named(last, "spatial") is not None
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
         mechanism = fitting(self, knowledge)
@@ -60,13 +61,13 @@ class SpatialDither(Attack):
     def guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
         """Return where gaze is expected to have been; one unit of the mechanism's space is a degree."""
         left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
-        grid = left[-1]
-        if not isinstance(grid, SpatialGrid):
+        grid = if_named(left[-1], "spatial")
+        if grid is None:
             return x, y
         across, down = self._observations(grid, x), self._observations(grid, y)
         return expected_path(veiled.t, across), expected_path(veiled.t, down)
 
-    def _observations(self, grid: SpatialGrid, shown: FloatArray) -> AxisObservations:
+    def _observations(self, grid: Any, shown: FloatArray) -> AxisObservations:
         from gazeveil.lab.attacks import restoring_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
         cell = grid.cell

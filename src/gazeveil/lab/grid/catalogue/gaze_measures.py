@@ -45,10 +45,11 @@ from gazeveil.lab.attacks.contract import (
 )
 from gazeveil.lab.attacks.judging import Judge, Judgement, Stage, infer
 from gazeveil.lab.attacks.trials import trial_of, trials_of, without_pupil
+from gazeveil.lab.bench.rows import Row, mean_over
 from gazeveil.lab.experiments.identification import TRAITS
-from gazeveil.lab.experiments.scanpath_privacy import Paths, Row, compared, outliers_of, paths_of
-from gazeveil.lab.grid.contract import FAMILIES, Answer, DoesNotApply, Family, Number, Protected, Question
-from gazeveil.lab.grid.data import GazeData, over_people, released, veiler
+from gazeveil.lab.experiments.scanpath_privacy import Paths, ScanpathRow, compared, outliers_of, paths_of
+from gazeveil.lab.grid.contract import Answer, DoesNotApply, Family, Protected, Question
+from gazeveil.lab.grid.data import GazeData, released, veiler
 from gazeveil.lab.utility.scanpaths import between_people
 from gazeveil.lab.utility.streams import METRICS, Pair
 from gazeveil.samples.mechanism import SampleMechanism
@@ -114,18 +115,15 @@ def _identified(
 
 def _answer(found: Judgement) -> Answer:
     both = (
-        Number("by votes", found.accuracy, *found.accuracy_interval, found.people, found.chance),
-        Number("by mean score", found.pooled_accuracy, *found.pooled_interval, found.people, found.chance),
+        Row("by votes", found.accuracy, *found.accuracy_interval, found.people, found.chance),
+        Row("by mean score", found.pooled_accuracy, *found.pooled_interval, found.people, found.chance),
     )
     best = max(both, key=lambda number: number.value)
-    first = Number("identified", best.value, best.low, best.high, best.n, best.chance)
-    equal = Number("equal error rate", found.eer, *found.eer_interval, found.people, 0.5)
+    first = Row("identified", best.value, best.low, best.high, best.n, best.chance)
+    equal = Row("equal error rate", found.eer, *found.eer_interval, found.people, 0.5)
     knows = "raw gaze of all participants on another day"
     threat = knows if found.threat_model == "none" else f"{knows}; {found.threat_model}"
     return Answer((first, *both, equal), threat)
-
-
-FAMILIES.register("identification")(Identification())
 
 
 # --- What kind of participant is it? ``trait:QUESTION``, by a recogniser that was taught kinds of other participants.
@@ -164,13 +162,10 @@ def _inferred(question: str, who: str, data: GazeData, protected: Protected, see
     found = infer(RECOGNISERS[who](), trials, data.kinds[question], leave="person", seed=seed)
     guessing = 1 / len(found.kinds)
     if math.isnan(found.f1):  # nothing could be learnt behind the mechanism, so the attacker guesses
-        number = Number("macro F1", guessing, guessing, guessing, found.people, guessing)
+        number = Row("macro F1", guessing, guessing, guessing, found.people, guessing)
     else:
-        number = Number("macro F1", found.f1, *found.f1_interval, found.people, found.guessing)
+        number = Row("macro F1", found.f1, *found.f1_interval, found.people, found.guessing)
     return Answer((number,), "trained behind the same mechanism, on other participants")
-
-
-FAMILIES.register("traits")(Traits())
 
 
 # --- What was the gaze? ``restore`` takes veiled gaze as it is, ``restore+ATTACK`` undoes the mechanism first.
@@ -209,7 +204,7 @@ def _restored(attack: str, data: GazeData, protected: Protected, seed: int, engi
     ready = [_prepared(against, mechanism, others, seed + 1 + half) for half, others in enumerate(reversed(halves))]
     asked = [(ready[half], pair) for half in (0, 1) for pair in halves[half]]
     explained = [_explained(_guess(prepared, pair.veiled), pair.raw) for prepared, pair in asked]
-    number = over_people("gaze explained", [pair.raw.person for _, pair in asked], explained, seed, chance=0.0)
+    number = mean_over("gaze explained", [pair.raw.person for _, pair in asked], explained, seed, chance=0.0)
     return Answer((number,), against.threat_model if against is not None else "none")
 
 
@@ -230,9 +225,6 @@ def _explained(guess: Trial, raw: Trial) -> float:
         return 0.0
     off = np.square(guess.x - raw.x)[both].mean() + np.square(guess.y - raw.y)[both].mean()
     return float(1 - off / (raw.x[both].var() + raw.y[both].var()))
-
-
-FAMILIES.register("restoring")(Restoring())
 
 
 # --- Scanpaths: whose they are (``scanpath``), who is unlike all others (``outliers``), and how alike they stay.
@@ -281,7 +273,7 @@ def _raw(data: GazeData) -> tuple[Paths, list[BoolArray], float]:
 
 
 @lru_cache(maxsize=8)
-def _row(data: GazeData, protected: Protected, seed: int) -> Row:
+def _row(data: GazeData, protected: Protected, seed: int) -> ScanpathRow:
     paths, truth, _ = _raw(data)
     behind = {one.key: one for one in released(data, protected, seed)}
     scenes = tuple(tuple(behind[one.key] for one in scene) for scene in data.scenes.scenes)
@@ -293,29 +285,25 @@ def _linked(data: GazeData, protected: Protected, seed: int, engine: Engine) -> 
     del engine
     row = _row(data, protected, seed)
     ways = (
-        Number("by MultiMatch", row.linked, *row.linked_interval, len(data.scenes.people), row.chance),
-        Number("by warping", row.warped, *row.warped_interval, len(data.scenes.people), row.chance),
+        Row("by MultiMatch", row.linked, *row.linked_interval, len(data.scenes.people), row.chance),
+        Row("by warping", row.warped, *row.warped_interval, len(data.scenes.people), row.chance),
     )
     best = max(ways, key=lambda number: number.value)
-    return Answer((replace(best, metric="linked"), *ways), "the raw scanpaths of all participants in the same viewing")
+    return Answer((replace(best, what="linked"), *ways), "the raw scanpaths of all participants in the same viewing")
 
 
 def _outliers(data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:
     del engine
     row = _row(data, protected, seed)
-    f1 = Number("F1", row.outlier_f1, *row.outlier_interval, len(data.scenes.scenes), row.random_f1)
-    return Answer((f1, Number("AUC", row.outlier_auc, chance=0.5)), "scanpaths behind the mechanism alone")
+    f1 = Row("F1", row.outlier_f1, *row.outlier_interval, len(data.scenes.scenes), row.random_f1)
+    return Answer((f1, Row("AUC", row.outlier_auc, chance=0.5)), "scanpaths behind the mechanism alone")
 
 
 def _similar(data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:
     del engine
     row, strangers = _row(data, protected, seed), _raw(data)[2]
     people = len(data.scenes.people)
-    return Answer((Number(_UTILITY, row.mean, *row.mean_interval, people, chance=strangers, ideal=1.0),))
-
-
-FAMILIES.register("scanpath attacks")(ScanpathAttacks())
-FAMILIES.register("scanpath similarity")(ScanpathSimilarity())
+    return Answer((Row(_UTILITY, row.mean, *row.mean_interval, people, chance=strangers, ideal=1.0),))
 
 
 # --- What is left of a stream: every metric of `gazeveil.lab.utility.streams.METRICS`, by its name.
@@ -339,7 +327,7 @@ class Streams(Family):
 def _left(name: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:
     people, found = _measured(name, data, protected, seed, engine)
     ideal, floor = (float(np.nanmean(found[:, column])) if len(found) else np.nan for column in (1, 2))
-    return Answer((over_people(name, people, found[:, 0], seed, chance=floor, ideal=ideal),))
+    return Answer((mean_over(name, people, found[:, 0], seed, chance=floor, ideal=ideal),))
 
 
 def _measured(name: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> tuple[list[str], Any]:
@@ -381,6 +369,3 @@ def _at_times_of(raw: Recording, behind: Recording) -> Recording:
     at = np.clip(np.searchsorted(behind.t, raw.t, side="right") - 1, 0, max(len(behind) - 1, 0))
     x, y = (values[at] if len(values) else np.full(len(raw), np.nan) for values in (behind.x, behind.y))
     return replace(raw, x=x, y=y, valid=None)
-
-
-FAMILIES.register("streams")(Streams())

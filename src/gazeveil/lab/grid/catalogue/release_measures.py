@@ -23,12 +23,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil import PrivateHeatmap
 from gazeveil.aggregate.engine import Engine
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.release_attacks import left_over_of_selection
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
+from gazeveil.lab.bench.rows import Row, mean_over
 from gazeveil.lab.experiments.dataset_attacks import (
     TARGETS,
     FoundMembership,
@@ -43,8 +44,8 @@ from gazeveil.lab.experiments.dataset_attacks import (
     world_of,
 )
 from gazeveil.lab.experiments.feature_series import LEARNERS, Told, identified, told_of_strangers
-from gazeveil.lab.grid.contract import FAMILIES, Answer, DoesNotApply, Family, Number, Protected, Question
-from gazeveil.lab.grid.data import MapData, SeriesData, over_people, released_series
+from gazeveil.lab.grid.contract import Answer, DoesNotApply, Family, Protected, Question
+from gazeveil.lab.grid.data import MapData, SeriesData, released_series
 from gazeveil.lab.utility.releases import MAP_METRICS, SERIES_METRICS
 from gazeveil.noise import NoiseSource
 
@@ -74,7 +75,7 @@ def _left_of_maps(name: str, data: MapData, protected: Protected, seed: int, eng
         for those in ([data.prior] * len(truths), truths)
     )
     scenes = [str(number) for number in range(len(values))]
-    return Answer((over_people(name, scenes, values, seed, chance=floor, ideal=ideal),))
+    return Answer((mean_over(name, scenes, values, seed, chance=floor, ideal=ideal),))
 
 
 @lru_cache(maxsize=4)
@@ -85,9 +86,6 @@ def _maps(data: MapData, protected: Protected, seed: int, engine: Engine) -> lis
 @lru_cache(maxsize=2)
 def _truths(data: MapData, engine: Engine) -> list[FloatArray]:
     return [data.released(data.cells(), scene, 0, engine) for scene in range(len(data.scenes))]
-
-
-FAMILIES.register("maps")(Maps())
 
 
 # --- Was it this participant's data? ``membership``, by the attacker of the definition, who knows all others.
@@ -147,18 +145,15 @@ def _of_series(target: str, data: SeriesData, protected: Protected) -> Product:
 
 def _answer(found: FoundMembership, releases: int) -> Answer:
     numbers = [
-        Number("AUC", found.auc, *found.auc_interval, releases, 0.5),
-        Number("advantage", found.advantage, n=releases, chance=0.0),
-        Number("found, none accused falsely", found.at_no_false, n=releases, chance=0.0),
-        Number("proven epsilon", found.proven, n=releases, chance=0.0),
+        Row("AUC", found.auc, *found.auc_interval, releases, 0.5),
+        Row("advantage", found.advantage, n=releases, chance=0.0),
+        Row("found, none accused falsely", found.at_no_false, n=releases, chance=0.0),
+        Row("proven epsilon", found.proven, n=releases, chance=0.0),
     ]
     if found.epsilon is not None:
-        numbers.append(Number("advantage allowed by the guarantee", found.allowed, n=releases, chance=0.0))
+        numbers.append(Row("advantage allowed by the guarantee", found.allowed, n=releases, chance=0.0))
     kept = tuple(number for number in numbers if not math.isnan(number.value))
     return Answer(kept, "all other participants' data, and both candidates")
-
-
-FAMILIES.register("membership")(Membership())
 
 
 # --- What did one participant look at? ``reconstruction``: all others are known, and what is left of the map is theirs.
@@ -204,13 +199,7 @@ def _got_back(releases: int, data: MapData, protected: Protected, seed: int, eng
 
             guess = of_selection
     found = recovered("map", "map", mechanism, people, own, guess, releases, seed)
-    numbers = [Number("correlation", found.guess, *found.guess_interval, found.participants, found.without)]
-    if np.isfinite(found.exact):
-        numbers.append(Number("got back exactly", found.exact, n=found.participants, chance=0.0))
-    return Answer(tuple(numbers), "all other participants' data")
-
-
-FAMILIES.register("reconstruction")(Reconstruction())
+    return Answer(tuple(found), "all other participants' data")
 
 
 # --- Released feature series: who a participant is (``nearest``, ``svm``, ``forest``), their group, and what is left.
@@ -294,16 +283,12 @@ def _left_of_series(name: str, data: SeriesData, protected: Protected, seed: int
     floor = float(np.mean([metric(true, public) for true in data.series]))
     ideal = float(np.mean([metric(true, true) for true in data.series]))
     people = [str(person) for person in data.people.tolist()]
-    return Answer((over_people(name, people, values, seed, chance=floor, ideal=ideal),))
+    return Answer((mean_over(name, people, values, seed, chance=floor, ideal=ideal),))
 
 
-def _numbers(metric: str, told: list[Told], seed: int, chance: float, ideal: float = np.nan) -> tuple[Number, ...]:
+def _numbers(metric: str, told: list[Told], seed: int, chance: float, ideal: float = np.nan) -> tuple[Row, ...]:
     people = [str(one.person) for one in told]
     return (
-        over_people(metric, people, [one.voted for one in told], seed, chance=chance, ideal=ideal),
-        over_people(f"{metric}, by single windows", people, [one.windows for one in told], seed, chance=chance),
+        mean_over(metric, people, [one.voted for one in told], seed, chance=chance, ideal=ideal),
+        mean_over(f"{metric}, by single windows", people, [one.windows for one in told], seed, chance=chance),
     )
-
-
-FAMILIES.register("series attacks")(SeriesAttacks())
-FAMILIES.register("series left")(SeriesLeft())

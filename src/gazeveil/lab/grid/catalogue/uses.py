@@ -11,23 +11,19 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.mechanism import LiuMap
+from gazeveil import ParticipantRelease, PrivateHeatmap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.liu.noisy_maps import NOISES
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.errors import UnknownName, closest
 from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.series import SERIES_MECHANISMS
-from gazeveil.features.series_release import ParticipantRelease
 from gazeveil.lab import load
-from gazeveil.lab.baselines import unprotected_maps
-from gazeveil.lab.baselines.k_same import DATASET_SERIES
-from gazeveil.lab.baselines.recordings_together import DATASET_MECHANISMS
+from gazeveil.lab.as_published import liu_maps
+from gazeveil.lab.baselines import DATASET_MECHANISMS, DATASET_SERIES
 from gazeveil.lab.experiments.named_mechanisms import kind_of, veil, veil_names
-from gazeveil.lab.grid import data as gaze_data
-from gazeveil.lab.grid import data as map_data
-from gazeveil.lab.grid import data as series_data
-from gazeveil.lab.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
+from gazeveil.lab.grid import data as sets
+from gazeveil.lab.grid.contract import NONE, Protected, Use, Wanted, check_options
 from gazeveil.lab.grid.data import GazeData, MapData, SeriesData
 from gazeveil.release.products import liu_map, maps
 
@@ -35,12 +31,12 @@ from gazeveil.release.products import liu_map, maps
 class Live(Use):
     """Mechanisms, live."""
 
-    sources = gaze_data.GAZE_SOURCES
+    sources = sets.GAZE_SOURCES
 
     def folder(self, data: Path | None, path: Path, people: int = 0) -> GazeData:
         """Return the recordings of a corpus of one's own."""
         del data
-        return gaze_data.gaze_of_corpus(path, people)
+        return sets.gaze_of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
@@ -59,9 +55,6 @@ class Live(Use):
         return Protected.nothing() if made is None else Protected(made, made.guarantee, made.to_dict())
 
 
-USES.register("live")(Live())
-
-
 # --- Recordings that are published as files: each behind a mechanism of its own, or all of them made anew together.
 
 
@@ -70,7 +63,7 @@ class Dataset(Live):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms, and of what makes recordings anew."""
-        return [*super().mechanisms(), *DATASET_MECHANISMS.names()]
+        return [*super().mechanisms(), *sorted(DATASET_MECHANISMS)]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -88,28 +81,22 @@ class Dataset(Live):
         return Protected(made, made.guarantee, made.to_dict())
 
 
-USES.register("dataset")(Dataset())
-
-
 # --- Each participant's own feature series.
-
-
-load()
 
 
 class Features(Use):
     """Feature series."""
 
-    sources = series_data.SERIES_SOURCES
+    sources = sets.SERIES_SOURCES
 
     def folder(self, data: Path | None, path: Path, people: int = 0) -> SeriesData:
         """Return the series of a corpus of one's own."""
         del data
-        return series_data.series_of_corpus(path, people)
+        return sets.series_of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
-        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(unlisted=True), *DATASET_SERIES.names()]
+        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(unlisted=True), *sorted(DATASET_SERIES)]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -149,9 +136,6 @@ def _kind(name: str) -> Any:
     return SERIES_MECHANISMS[name] if name in SERIES_MECHANISMS else DATASET_SERIES[name]
 
 
-USES.register("features")(Features())
-
-
 # --- Heatmaps: all strategies, Liu's maps with and without noise, and maps of a random selection.
 
 
@@ -164,12 +148,12 @@ _LIU: Final = {f"liu-{noise}": noise for noise in NOISES.names(unlisted=True)}
 class Heatmaps(Use):
     """Maps of where participants looked."""
 
-    sources = map_data.MAP_SOURCES
+    sources = sets.MAP_SOURCES
 
     def folder(self, data: Path | None, path: Path, people: int = 0) -> MapData:
         """Return the scenes of a corpus of one's own."""
         del data
-        return map_data.maps_of_corpus(path, people)
+        return sets.maps_of_corpus(path, people)
 
     def mechanisms(self) -> list[str]:
         """Return the names of ways to make a map."""
@@ -180,7 +164,7 @@ class Heatmaps(Use):
         name = wanted.name
         if name in (NONE, SELECTION):
             check_options(name, wanted.parameters, ("selected",) if name == SELECTION else ())
-            return (unprotected_maps, liu_map)
+            return (liu_maps, liu_map)
         if name in _LIU:
             check_options(name, wanted.parameters, [one.name for one in fields(LiuMap) if one.name != "noise"])
             return (LiuMap, NOISES[_LIU[name]], liu_map)
@@ -205,9 +189,6 @@ def _made(wanted: Wanted, data: MapData) -> Any:
     if wanted.name == SELECTION:
         return data.cells(int(given.get("selected", max(1, data.people // 2))))
     if wanted.name in _LIU:
-        return map_data.liu_map(_LIU[wanted.name], data, given)
+        return sets.liu_map(_LIU[wanted.name], data, given)
     strategy = "auto" if wanted.name == "heatmap" else wanted.name
     return PrivateHeatmap(**{"delta": "0.00001", **given}, strategy=strategy)
-
-
-USES.register("heatmap")(Heatmaps())

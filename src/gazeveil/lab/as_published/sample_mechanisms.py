@@ -1,20 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kaleido's algorithm 1 to the letter, to compare with. It does not keep its guarantee (errata K1, K2, K3)."""
+"""Mechanisms for gaze samples to the letter of their papers, to compare with.
+
+Kaleido's algorithm 1 does not keep its guarantee (errata K1, K2, K3). Wilson's strengths come with the paper's bias
+(W4) and its start from zero (W2).
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, UnknownName, closest
 from gazeveil.exact import above_zero
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.kaleido import check_tests
-from gazeveil.samples.stream import Compiled, StreamMechanism, StreamPlan
+from gazeveil.samples.recipes import PRESETS, Preset
+from gazeveil.samples.space import Space
+from gazeveil.samples.stream import Compiled, Plan, StreamMechanism
 from gazeveil.samples.window_budget import LONGEST_WINDOW, LOSS_UNIT, Rule
 
 REASON = (
@@ -97,3 +103,27 @@ class KaleidoAsPublished(StreamMechanism):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
         if not self.t_skip or self.h <= 1 or not 0 <= self.l_thresh <= 1e9 or self.rate_hz > 10_000:
             raise OptionError("t_skip must be above 0, h above 1, l_thresh at least 0, rate_hz at most 10,000")
+
+
+# --- Wilson's strengths as published: also with the paper's bias (W4) and its start from zero (W2); and all presets.
+
+
+ALL_PRESETS: dict[str, Preset] = {
+    **PRESETS,
+    "spatial-low-as-published": Preset("spatial", {"factor": 48.0, "centred": False}),
+    "spatial-high-as-published": Preset("spatial", {"factor": 144.0, "centred": False}),
+    "smoothing-low-as-published": Preset("smoothing", {"window": 50, "start_with": "zeros"}),
+    "smoothing-high-as-published": Preset("smoothing", {"window": 150, "start_with": "zeros"}),
+}
+"""The presets of the product, and those that only the lab knows."""
+
+
+def preset(name: str, space: Space, **changes: Any) -> SampleMechanism:
+    """Return the mechanism of a preset in a space; ``changes`` win over the preset's own parameters.
+
+    Raises:
+        UnknownName: If there is no such preset.
+    """
+    if name not in ALL_PRESETS:
+        raise UnknownName(f"no preset is called {name!r}", hint=closest(name, ALL_PRESETS))
+    return ALL_PRESETS[name].mechanism_in(space, **changes)

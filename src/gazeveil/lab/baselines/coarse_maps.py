@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hierarchical sparse release after Ghazi et al. 2023 (Differentially Private Heatmaps, AAAI): the baseline to beat.
+"""Heatmaps from coarse counts: hierarchical sparse release after Ghazi et al. 2023 (AAAI), and a plain histogram.
 
 Each observer is a distribution of mass 1 on a square grid of D x D cells, D a power of two, and on all coarser grids of
 2^i x 2^i cells. Every level is released with noise of its own size; then, from coarse to fine, only the cells with the
@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate import strategy_parts
+from gazeveil.aggregate import bayes_decoder, strategy_parts
 from gazeveil.aggregate.bayes_decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid, overlap, render
 from gazeveil.aggregate.map_prior import models_of, working_grid
-from gazeveil.aggregate.maps import OnGrid, counts
+from gazeveil.aggregate.maps import NormalisedMap, OnGrid, counts
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.aggregate.strategy_parts import BOUND, check_size, estimate, plane_of
 from gazeveil.arrays import FloatArray, IntArray, one_thread
@@ -234,3 +234,69 @@ def _decoder(task: Task, weights: tuple[int, ...]) -> tuple[Decoder, FloatArray]
         noise_sd=strategy_parts.sigma(task) / (BOUND * task.observers),
     )
     return Decoder(plane, models_of(plane, task.saliency), channel), turn
+
+
+# --- The plain way: each observer's map on a coarse grid, scaled to one length, summed, Gaussian noise, then decoded.
+
+
+MUCH = 0.01319
+COARSE, FINER = (8, 8), (16, 12)
+"""Columns and rows that are released where each participant's share of the noise is above `MUCH`, and below.
+
+For replace-one, ε = 1 and δ = 10⁻⁵, fewer than 400 participants have more.
+"""
+
+
+@STRATEGIES.register("histogram", listed=False)
+@dataclass(frozen=True, slots=True)
+class Histogram(strategy_parts.Normalised):
+    """Release a coarse histogram of gaze and infer the fine map from it.
+
+    Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+
+    Attributes:
+        task: The public facts.
+    """
+
+    task: Task
+
+    @property
+    def coarse(self) -> Grid:
+        """The cells that are released."""
+        return coarse_grid(self.task)
+
+    def kernel(self) -> NormalisedMap:
+        """Return what turns one observer's rows into integers."""
+        return NormalisedMap(self.coarse, BOUND)
+
+    def decode(self, noisy: IntArray) -> Estimate:
+        """Return the heatmap, from the noisy integers alone."""
+        measured = check_size(noisy, self.coarse.size) / (BOUND * self.task.observers)
+        return estimate(self.task, _coarse_decoder(self.task), np.asarray(measured))
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return the strategy and its parameters as plain values."""
+        return {
+            "strategy": "histogram",
+            "columns": self.coarse.columns,
+            "rows": self.coarse.rows,
+            "bound": BOUND,
+            "sigma": self.sigma,
+        }
+
+
+def coarse_grid(task: Task) -> Grid:
+    """Return the cells to release: the more noise there is for each participant, the fewer."""
+    columns, rows = COARSE if strategy_parts.noise_sd(task) > MUCH else FINER
+    working = working_grid(task.grid)
+    return Grid(min(columns, working.columns), min(rows, working.rows), task.grid.geometry)
+
+
+@lru_cache(maxsize=4)
+@one_thread()
+def _coarse_decoder(task: Task) -> bayes_decoder.Decoder:
+    plane = plane_of(task)
+    features = plane.in_blurred(overlap(plane.grid, coarse_grid(task)))
+    models = strategy_parts.models_for(task, plane)
+    projected = plane.project(models, features)
+    return bayes_decoder.Decoder(plane, models, strategy_parts.channel(task, plane, features, projected), projected)
