@@ -94,18 +94,18 @@ def test_participants_can_be_a_number_or_a_secret_and_then_no_name_is_in_the_fil
     assert secret.participants.number is None
     assert secret.participants.secret
     with pytest.raises(OptionError, match="roster"):
-        propose(corpus, who="number", beside=KnownFacts(groups={"bob": "x"}))
+        propose(corpus, who="number", known=KnownFacts(groups={"bob": "x"}))
 
 
-def test_pictures_areas_groups_and_account_come_from_beside(tmp_path: Path) -> None:
+def test_pictures_areas_groups_and_account_come_from_known_facts(tmp_path: Path) -> None:
     for name in ("a.png", "b.jpg", "c.JSON", "a.json", "b.png.json", "secret.png"):
         (tmp_path / name).write_text(name)
     corpus = Corpus.of([gaze("ann", name) for name in ("a", "b.jpg", "c", "../" + tmp_path.name + "/secret", "")])
-    beside = KnownFacts(
+    known = KnownFacts(
         pictures=tmp_path, areas=tmp_path, groups={"ann": "x", "nobody": "y"}, budget=Budget(ledger="l", account="s")
     )
     (tmp_path / "sub").mkdir()
-    study, remarks = propose(corpus, beside=beside)
+    study, remarks = propose(corpus, known=known)
     found = {each.name: each for each in study.stimuli}
     assert found["a"].picture
     assert found["a"].picture[0] == tmp_path / "a.png"
@@ -118,7 +118,7 @@ def test_pictures_areas_groups_and_account_come_from_beside(tmp_path: Path) -> N
     assert study.recordings.groups == {"ann": "x"}
     write_study(study, tmp_path / "study.toml", remarks=remarks)
     assert Study.open(tmp_path / "study.toml") == study
-    outside = propose(corpus, beside=KnownFacts(pictures=tmp_path / "sub"))[0]
+    outside = propose(corpus, known=KnownFacts(pictures=tmp_path / "sub"))[0]
     assert all(stimulus.picture is None for stimulus in outside.stimuli)
 
 
