@@ -46,7 +46,7 @@ def info(
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
             inspector = Inspector(None if plot is None else badness)
-            overview = Overview.of(_inspected(follow(stream, tell, index, len(streams)), inspector))
+            overview = Overview.of(_looked_at(follow(stream, tell, index, len(streams)), inspector))
             found.append(inspector.found())
             traces |= inspector.traces()
             files.append(
@@ -56,7 +56,7 @@ def info(
                     **overview.to_dict(),
                     **stream.report.to_dict(),
                     "grades": tally(found[-1]),
-                    "quality": [_with_grades(quality) for quality in found[-1]],
+                    "quality": [_told(quality) for quality in found[-1]],
                 }
             )
     if plot is not None:
@@ -87,7 +87,7 @@ def info(
     print(f"note: {NOTICE}")
 
 
-def _inspected(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
+def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
     from gazeveil.gaze import schema
 
     for chunk in chunks:
@@ -96,7 +96,7 @@ def _inspected(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
         yield chunk
 
 
-def _with_grades(quality: Quality) -> dict[str, Any]:
+def _told(quality: Quality) -> dict[str, Any]:
     from gazeveil.gaze.quality import grades, oddities, overall
 
     return {
