@@ -128,15 +128,15 @@ def orderings(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             rows.append(
                 {
                     "stated_epsilon": 48 * epsilon,
-                    "authors": niceness({name: values[column] for name, values in AUTHORS.items()}),
-                    "ours_by_nmse": niceness({name: row["nmse"] for name, row in mine.items()}),
-                    "ours_by_range_error": niceness({name: row["range_error"] for name, row in mine.items()}),
+                    "authors": _ranked({name: values[column] for name, values in AUTHORS.items()}),
+                    "ours_by_nmse": _ranked({name: row["nmse"] for name, row in mine.items()}),
+                    "ours_by_range_error": _ranked({name: row["range_error"] for name, row in mine.items()}),
                 }
             )
     return rows
 
 
-def niceness(errors: Mapping[str, float]) -> list[str]:
+def _ranked(errors: Mapping[str, float]) -> list[str]:
     return sorted(errors, key=errors.__getitem__)
 
 
