@@ -19,7 +19,7 @@ Plan, release, verify
     PrivateHeatmap, PrivateHeatmaps (a whole study), HeatmapMovie (a movie),
     AoiStatistics, GroupComparison (areas of interest, groups side by side),
     GroupSeries, ParticipantSeries, ParticipantRelease (features over time; Design, learn_design, feature_settings),
-    VeiledRecordings (recordings behind a veil, which has a name: see VEILS and VEIL_PRESETS).
+    VeiledRecordings (recordings behind a stream mechanism, a veil; VEILS and VEIL_PRESETS have their names).
 
 Data
     read (files and data frames), write_corpus, Corpus, Recording, Eye, FeatureTable, Geometry, screen, headset,
@@ -29,10 +29,10 @@ Budgets
     Ledger.
 
 Guarantees and noise
-    PureDP, ApproxDP, ZeroConcentratedDP, GazeStreamDP, Unproven, NoiseSource. Noise is from the operating system
-    wherever none is given.
+    PureDP, ApproxDP, ZeroConcentratedDP, GazeStreamDP, Unproven, NoiseSource. Without a noise source, noise comes from
+    the operating system.
 
-Every mistake that a caller can make is a GazeveilError, with a hint.
+Every mistake of a caller raises a GazeveilError, with a hint.
 """
 
 from __future__ import annotations

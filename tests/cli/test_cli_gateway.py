@@ -223,9 +223,9 @@ def test_a_tracker_that_makes_no_sense_is_refused(arguments: list[str], capsys: 
 @pytest.mark.parametrize(("started_at", "asked", "runs_at"), [(0, 7, 7), (5, None, 5), (5, 9, 9)])
 def test_a_gateway_runs_at_the_niceness_that_somebody_set(started_at: int, asked: int | None, runs_at: int) -> None:
     program = (
-        "import os; from gazeveil.cli.serve import _ranked\n"
+        "import os; from gazeveil.cli.serve import niceness\n"
         f"os.setpriority(os.PRIO_PROCESS, 0, {started_at})\n"
-        f"with _ranked({asked}, print): print(os.nice(0))"
+        f"with niceness({asked}, print): print(os.nice(0))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(runs_at)]

@@ -20,7 +20,7 @@ from gazeveil.aggregate.strategy import Estimate
 from gazeveil.release.map_files import arrays_of, map_table
 from gazeveil.release.release import Release, Shares
 from gazeveil.release.verify import verify
-from gazeveil.release.visual_report import _outlines, parts_picture
+from gazeveil.release.visual_report import outlines, parts_picture
 from tests.releasing import released
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -179,7 +179,7 @@ def test_outlines_run_around_cells_and_not_between_them() -> None:
         ((0, 1), (1, 1)),
         ((1, 1), (2, 1)),
     }
-    assert set(_outlines(cells)) == around
+    assert set(outlines(cells)) == around
 
 
 def test_a_release_draws_and_shows_itself() -> None:

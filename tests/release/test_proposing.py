@@ -97,15 +97,15 @@ def test_participants_can_be_a_number_or_a_secret_and_then_no_name_is_in_the_fil
         propose(corpus, who="number", known=KnownFacts(groups={"bob": "x"}))
 
 
-def test_pictures_areas_groups_and_account_come_from_beside(tmp_path: Path) -> None:
+def test_pictures_areas_groups_and_account_come_from_known_facts(tmp_path: Path) -> None:
     for name in ("a.png", "b.jpg", "c.JSON", "a.json", "b.png.json", "secret.png"):
         (tmp_path / name).write_text(name)
     corpus = Corpus.of([gaze("ann", name) for name in ("a", "b.jpg", "c", "../" + tmp_path.name + "/secret", "")])
-    beside = KnownFacts(
+    known = KnownFacts(
         pictures=tmp_path, areas=tmp_path, groups={"ann": "x", "nobody": "y"}, budget=Budget(ledger="l", account="s")
     )
     (tmp_path / "sub").mkdir()
-    study, remarks = propose(corpus, known=beside)
+    study, remarks = propose(corpus, known=known)
     found = {each.name: each for each in study.stimuli}
     assert found["a"].picture
     assert found["a"].picture[0] == tmp_path / "a.png"

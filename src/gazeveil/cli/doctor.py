@@ -37,7 +37,7 @@ EXTRAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class MachineFinding:
+class Finding:
     """One check."""
 
     what: str
@@ -74,8 +74,8 @@ def doctor(
     findings += [_tracker(one) for one in here]
     wrong = [one for one in findings if one.state == "wrong"]
     if as_json:
-        told = {"healthy": not wrong, "findings": [asdict(one) for one in findings]}
-        print_json(told if policy else told | {"trackers": [asdict(one) for one in here]})
+        values = {"healthy": not wrong, "findings": [asdict(one) for one in findings]}
+        print_json(values if policy else values | {"trackers": [asdict(one) for one in here]})
     else:
         rows = [(one.what, one.state, one.advice) for one in findings]
         print_table("healthy" if not wrong else f"{len(wrong)} wrong", ["what", "state", "what to do"], rows)
@@ -85,14 +85,14 @@ def doctor(
         raise typer.Exit(EXIT_FINDING)
 
 
-def _tracker(one: FoundTracker) -> MachineFinding:
+def _tracker(one: FoundTracker) -> Finding:
     from gazeveil.gateway.machine_checks import POLICY
 
     steps = [one.needs, f"write the part for {one.source} below into {POLICY}", *one.commands]
-    return MachineFinding(one.what, "found", "; ".join(step for step in steps if step))
+    return Finding(one.what, "found", "; ".join(step for step in steps if step))
 
 
-def _ways(policy: Policy, as_user: str | None) -> Iterator[MachineFinding]:
+def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
     """Try what an app could read without the gateway; whoever runs it may be allowed to, the apps' user is not."""
     from gazeveil.gateway.machine_checks import tried_bypasses
 
@@ -100,35 +100,35 @@ def _ways(policy: Policy, as_user: str | None) -> Iterator[MachineFinding]:
     if as_user is not None:
         states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
     for way in tried_bypasses(policy, as_user):
-        yield MachineFinding(way.what, states[way.is_open], way.told)
+        yield Finding(way.what, states[way.is_open], way.told)
 
 
-def _extras() -> Iterator[MachineFinding]:
+def _extras() -> Iterator[Finding]:
     for extra, modules in EXTRAS.items():
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
         advice = f"without {', '.join(missing)}: pip install 'gazeveil[{extra}]'" if missing else ""
-        yield MachineFinding(f"extra {extra}", "missing" if missing else "ok", advice)
+        yield Finding(f"extra {extra}", "missing" if missing else "ok", advice)
 
 
-def _ports() -> Iterator[MachineFinding]:
+def _ports() -> Iterator[Finding]:
     from gazeveil.gateway.protocol import PROTOCOLS
 
     for protocol in PROTOCOLS.values():
         if protocol.transport != "lsl":
             taken = _taken("127.0.0.1", protocol.port)
             advice = "an app cannot be served there; a tracker may listen there already" if taken else ""
-            yield MachineFinding(f"port {protocol.port} ({protocol.title})", "missing" if taken else "ok", advice)
+            yield Finding(f"port {protocol.port} ({protocol.title})", "missing" if taken else "ok", advice)
 
 
-def _policy(path: Path) -> Iterator[MachineFinding]:
+def _policy(path: Path) -> Iterator[Finding]:
     from gazeveil.gateway.policy.settings import read_policy
 
     try:
         policy = read_policy(path)
     except GazeveilError as error:
-        yield MachineFinding(f"policy {path}", "wrong", f"{error.message} {error.hint}".strip())
+        yield Finding(f"policy {path}", "wrong", f"{error.message} {error.hint}".strip())
         return
-    yield MachineFinding(f"policy {path}", "ok")
+    yield Finding(f"policy {path}", "ok")
     for app_setting in policy.apps:
         if app_setting.listen is not None:
             yield _listener(f"app {app_setting.name}", app_setting.listen)
@@ -141,11 +141,11 @@ def _policy(path: Path) -> Iterator[MachineFinding]:
     yield from _ways(policy, None)
     for tracker in policy.trackers:
         if tracker.file is not None and not tracker.file.exists():
-            yield MachineFinding(f"recording {tracker.file}", "wrong", "there is no such file")
+            yield Finding(f"recording {tracker.file}", "wrong", "there is no such file")
     yield from _ledger(policy)
 
 
-def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> MachineFinding:
+def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> Finding:
     """Say what a sender must send; where the gateway runs, also why it gets nothing."""
     from gazeveil.gateway.tracker_fields import Fields
 
@@ -154,32 +154,32 @@ def _inlet(path: Path, tracker: TrackerSetting, inlet: InletSetting) -> MachineF
     if finding.state == "ok":
         return replace(finding, advice=f"a sender shows the token in {inlet.token_file}, then: {words}")
     try:
-        told = ask(path, "GET", "/v1/status")["trackers"]
-        why = next(str(one["why"]) for one in told if one["name"] == tracker.name)
+        trackers = ask(path, "GET", "/v1/status")["trackers"]
+        why = next(str(one["why"]) for one in trackers if one["name"] == tracker.name)
     except (GazeveilError, LookupError, StopIteration):
         return finding
     what = f"tracker {tracker.name} on {inlet.listen}, where the gateway runs"
-    return MachineFinding(what, "missing" if why else "ok", f"{why}. What it expects: {words}" if why else "")
+    return Finding(what, "missing" if why else "ok", f"{why}. What it expects: {words}" if why else "")
 
 
-def _listener(what: str, address: Address) -> MachineFinding:
+def _listener(what: str, address: Address) -> Finding:
     if address.port and _taken(address.host, address.port):
-        return MachineFinding(f"{what} on {address}", "wrong", "the port is taken: is the gateway running already?")
-    return MachineFinding(f"{what} on {address}", "ok")
+        return Finding(f"{what} on {address}", "wrong", "the port is taken: is the gateway running already?")
+    return Finding(f"{what} on {address}", "ok")
 
 
-def _ledger(policy: Policy) -> Iterator[MachineFinding]:
+def _ledger(policy: Policy) -> Iterator[Finding]:
     if not policy.ledger or "://" in policy.ledger:
         return
     path = Path(policy.ledger)
     if not path.exists():
         writable = os.access(path.parent, os.W_OK)
         advice = "gazeveil serve --create-ledger makes it" if writable else f"{path.parent} cannot be written"
-        yield MachineFinding(f"ledger {path}", "missing" if writable else "wrong", advice)
+        yield Finding(f"ledger {path}", "missing" if writable else "wrong", advice)
     elif not os.access(path, os.R_OK | os.W_OK):
-        yield MachineFinding(f"ledger {path}", "wrong", "it cannot be read and written by you")
+        yield Finding(f"ledger {path}", "wrong", "it cannot be read and written by you")
     else:
-        yield MachineFinding(f"ledger {path}", "ok")
+        yield Finding(f"ledger {path}", "ok")
 
 
 def _taken(host: str, port: int) -> bool:

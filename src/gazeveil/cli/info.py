@@ -45,8 +45,8 @@ def info(
     traces: dict[Key, Trace] = {}
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
-            inspector = QualityMeter(None if plot is None else severity)
-            overview = Overview.of(_inspected(follow(stream, tell, index, len(streams)), inspector))
+            inspector = Inspector(None if plot is None else badness)
+            overview = Overview.of(_looked_at(follow(stream, tell, index, len(streams)), inspector))
             found.append(inspector.found())
             traces |= inspector.traces()
             files.append(
@@ -56,7 +56,7 @@ def info(
                     **overview.to_dict(),
                     **stream.report.to_dict(),
                     "grades": tally(found[-1]),
-                    "quality": [_with_grades(quality) for quality in found[-1]],
+                    "quality": [_told(quality) for quality in found[-1]],
                 }
             )
     if plot is not None:
@@ -87,7 +87,7 @@ def info(
     print(f"note: {NOTICE}")
 
 
-def _inspected(chunks: Iterable[Chunk], inspector: QualityMeter) -> Iterator[Chunk]:
+def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
     from gazeveil.gaze import schema
 
     for chunk in chunks:
@@ -96,8 +96,8 @@ def _inspected(chunks: Iterable[Chunk], inspector: QualityMeter) -> Iterator[Chu
         yield chunk
 
 
-def _with_grades(quality: Quality) -> dict[str, Any]:
-    from gazeveil.gaze.quality import grades, overall, problems
+def _told(quality: Quality) -> dict[str, Any]:
+    from gazeveil.gaze.quality import grades, oddities, overall
 
     return {
         **quality.to_dict(),

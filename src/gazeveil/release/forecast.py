@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good a release will be, from public facts alone: measured curves for maps, simulated gaze for veiled recordings.
 
-A single heatmap's quality depends on public facts through one number: how many participants would see as much noise per
-participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means
-and 5 % and 95 % quantiles over scenes, sets of scenes weighing alike. Of whole studies and movies the theory says how
-much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.expected_correlation`), as one number from
-public facts; the curves say what that came to, and another curve what it came to where pictures are known.
-`gazeveil lab experiment forecast`
-measures them again.
+A single heatmap's quality depends on public facts through one number: how many participants would see as much noise
+per participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means and 5 % and 95 %
+quantiles over scenes; sets of scenes have equal weights. For whole studies and movies, theory predicts from public
+facts how much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.carried`); the curves give the
+measured quality at that number, with and without pictures. `gazeveil lab experiment forecast` measures them again.
 
-The eye rests for 0.2 to 0.4 s at places around the middle of the screen and jumps between them at once. That is far
-simpler than real gaze, but public, and it moves as much: what matters for an error is how long an eye rests and how far
-it jumps.
+Veiled recordings are forecast on simulated gaze: an eye rests for 0.2 to 0.4 s at places around the middle of the
+screen and jumps between them at once. That is simpler than real gaze, but public, and the error depends on two things
+alone: how long an eye rests and how far it jumps.
 """
 
 from __future__ import annotations
@@ -48,8 +46,8 @@ class Forecast:
         without_data: The same measure for what could be published without any data: the prior, or the public mean.
         floor: The value that makes the release worth its budget; beyond it a release is refused.
         basis: What the forecast was calibrated on, in a sentence.
-        each: What the interval holds 9 of 10 of: studies, or the maps or recordings of one.
-        part_of: What an error is a part of.
+        each: Of what the interval holds 9 of 10: studies, or the maps or recordings of one study.
+        part_of: What an error is relative to.
         with_what: What a correlation is with.
     """
 
@@ -66,7 +64,7 @@ class Forecast:
 
     @property
     def worth_it(self) -> bool:
-        """Whether the release is expected to say enough beyond what was known without the data."""
+        """Whether the release is expected to add enough to what is known without the data."""
         return self.expected >= self.floor if self.measure == "cc" else self.expected <= self.floor
 
     def __str__(self) -> str:
@@ -99,17 +97,17 @@ class Forecast:
         return {**asdict(self), "worth_it": self.worth_it}
 
 
-# --- Forecasts that were measured: how good releases came out in studies of which everything was known.
+# --- Maps: curves that were measured in studies whose true maps were known.
 
 
 _REFERENCE = 3.73064
 """The multiplier of Gaussian noise at ε = 1, δ = 10⁻⁵, where a participant counts as one."""
 
 GAIN = 0.05
-"""Which part of what the prior alone lacks to a correlation of 1 a map must be expected to bring.
+"""How much of the prior's distance to a correlation of 1 a map must be expected to gain.
 
-A part, not a difference: without a picture the prior has about 0.4, and a map must bring 0.03; with a predicted picture
-it has about 0.8, and 0.01 on top are as large a part of what the picture left open, none of which it could have known.
+A part, not a difference: the prior without a picture has a correlation of about 0.4, and a map must add 0.03; with a
+predicted picture it has about 0.8, and adding 0.01 closes as large a part of the distance.
 """
 
 
@@ -132,7 +130,7 @@ class Curve:
         high: 95 % quantile over maps.
         without_data: Mean correlation of what could be shown without any data.
         basis: What it was measured on.
-        gain: Which part of what is missing without data a map must bring to be worth its budget.
+        gain: Which part of the distance to a correlation of 1 a map must gain to be worth its budget.
         each: What the quantiles are over.
         with_what: What the correlation is with.
     """
@@ -175,8 +173,7 @@ HEATMAP: Final = Curve(
     without_data=(0.30, 0.372, 0.395, 0.401, 0.409, 0.409, 0.417, 0.422, 0.426, 0.425, 0.426),
     basis="48 simulated scenes and 60 OSIE images, ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing",
 )
-"""One heatmap with a δ, three draws of participants and noise a scene. At two participants nothing but the prior is
-assumed."""
+"""One heatmap with a δ; three draws of participants and noise per scene. For two participants: the prior alone."""
 
 PURE_HEATMAP: Final = Curve(
     at=(2.0, 6.0, 10.0, 15.0, 25.0, 30.0, 50.0, 70.0, 100.0, 200.0),
@@ -197,7 +194,7 @@ HEATMAP_WITH_PICTURE: Final = Curve(
     basis="120 OSIE images that the picture model never saw and 170 photographs of two other sets, each with a model "
     "trained without that set; ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing",
 )
-"""One heatmap with a δ, where a picture model or a map of the user's own speaks; the three sets weigh alike."""
+"""One heatmap with a δ, with a picture model or a map of the user's own; the three sets have equal weights."""
 
 PURE_HEATMAP_WITH_PICTURE: Final = Curve(
     at=(2.0, 15.0),
@@ -207,7 +204,7 @@ PURE_HEATMAP_WITH_PICTURE: Final = Curve(
     without_data=HEATMAP_WITH_PICTURE.without_data[:2],
     basis=HEATMAP_WITH_PICTURE.basis,
 )
-"""The same without a δ, which the noise of few participants does not need; with more, maps are better than it says."""
+"""The same without a δ, for few participants; with more, maps are better than this."""
 
 HEATMAPS: Final = Curve(
     at=(0.03, 0.08, 0.15, 0.2, 0.3, 0.43, 0.51, 0.61, 0.7, 0.82, 0.95),
@@ -221,7 +218,7 @@ HEATMAPS: Final = Curve(
     each="maps",
     with_what="what sets each noise-free map apart from the study's mean",
 )
-"""The maps of a whole study, beyond its mean; both sets weigh alike."""
+"""The maps of a whole study, beyond its mean; both sets have equal weights."""
 
 HEATMAPS_WITH_PICTURES: Final = Curve(
     at=(0.03, 0.1, 0.2, 0.36, 0.61, 0.95),
@@ -235,7 +232,7 @@ HEATMAPS_WITH_PICTURES: Final = Curve(
     each="maps",
     with_what="what sets each noise-free map apart from the study's mean",
 )
-"""The same where the picture model, or a map as good as its, speaks for every stimulus: without data there is much."""
+"""The same with the picture model, or a map as good, for every stimulus: it predicts much without data."""
 
 MOVIE: Final = Curve(
     at=(0.1, 0.27, 0.34, 0.45, 0.57, 0.68, 0.85, 0.95),
@@ -263,16 +260,16 @@ MOVIE_WITH_PICTURES: Final = Curve(
     each="moments",
     with_what="what sets each noise-free moment apart from the mean over time",
 )
-"""The same where the picture model, or a map as good as its, speaks for each moment: without data there is much."""
+"""The same with the picture model, or a map as good, for each moment: it predicts much without data."""
 
 
-# --- Gaze that nobody had, and how far a mechanism moves it: the forecast of veiled recordings.
+# --- Veiled recordings: how far a mechanism moves simulated gaze.
 
 
 _PATHS, _SECONDS, _SAMPLES = 20, 6.0, 2000
 """How many paths there are, and how long each is at most: in seconds and, for fast trackers, in samples."""
 USUAL_HZ = 60.0
-"""The rate of a tracker that nobody declared."""
+"""The rate that is assumed where none is declared."""
 _REST_S = (0.2, 0.4)
 _SPREAD = 0.18
 """The standard deviation of places, as a part of the screen's width."""

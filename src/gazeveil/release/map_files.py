@@ -34,24 +34,24 @@ INTERVAL_SDS = 1.96
 
 
 MOST_STRETCHED = 1.3
-"""How far the cells of a user's own map may be from squares: beyond it, rows and columns were taken for one another."""
+"""How far the cells of a user's own map may be from squares; beyond it, rows and columns were probably swapped."""
 
 MOST_DRAWN = 200
-"""The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
+"""With more maps than these, pictures have no axes: drawing axes for 10,000 maps takes an hour."""
 
 _WIDE_ENOUGH = 960
 """Pixels across of a picture under a map: overlays are drawn with fewer."""
 
 PRIOR_MAPS = "prior_maps.npz"
-"""The file with what pictures, or maps of the user's own, said about gaze, by stimulus or by moment."""
+"""The file with the saliency of pictures, or with maps of the user's own, by stimulus or by moment."""
 
 
 Drawing = tuple[visual_report.MapPictures, visual_report.MapPictures]
-"""What draws maps, and what draws their error bars: the numbers of their scales are of different lengths."""
+"""The drawers of maps and of their error bars; they differ, as the numbers of their scales have different lengths."""
 
 
 def drawing_of(geometry: Geometry) -> Drawing:
-    """Return what draws many maps of a screen."""
+    """Return the drawers for many maps of a screen."""
     return visual_report.MapPictures(geometry), visual_report.MapPictures(geometry)
 
 
@@ -68,9 +68,9 @@ def write_map_pictures(
 ) -> None:
     """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that.
 
-    Bare pictures have no axes, no scale and no title. Whoever draws many maps of a screen gives what draws them.
+    Bare pictures have no axes, no scale and no title. To draw many maps of a screen, pass one ``drawing`` for all.
 
-    Without the extra ``plots`` there are none: a release that was paid for does not fail for want of a picture.
+    Without the extra ``plots`` nothing is drawn: a release that was paid for must not fail because of a picture.
     """
     if not visual_report.available():
         return
@@ -96,7 +96,7 @@ def write_parts_picture(estimate: Estimate, geometry: Geometry, path: Path, titl
 
 
 def arrays_of(estimate: Estimate) -> dict[str, NDArray[Any]]:
-    """Return everything that is known about the cells of a map, rows by columns, under the names of its files."""
+    """Return all arrays about the cells of a map, rows by columns, by their names in its file."""
     found: dict[str, NDArray[Any] | None] = {
         "map": estimate.map,
         "prior": estimate.prior,
@@ -117,14 +117,14 @@ def arrays_of_all(estimates: Sequence[Estimate]) -> dict[str, NDArray[Any]]:
 
 
 def interval(values: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the 95 % interval around the cells of a map; it ends at 0, for there is no less gaze than none."""
+    """Return the 95 % interval around the cells of a map; it ends at 0, as gaze cannot be negative."""
     return np.maximum(values - INTERVAL_SDS * sd, 0.0), values + INTERVAL_SDS * sd
 
 
 def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:
     """Return the cells that have more than four times the gaze of an even map.
 
-    Where nothing is known about more than the noise: those that stand out of the prior by more than it explains.
+    Where only the noise is known: the cells that exceed the prior by more than the noise explains.
     """
     if estimate.hot_spots is not None:
         return estimate.hot_spots
@@ -191,7 +191,7 @@ def picture_of(stimulus: Stimulus) -> NDArray[np.uint8] | None:
     return pixels
 
 
-@lru_cache(maxsize=2)  # a picture is looked at when a release is planned and when it is drawn
+@lru_cache(maxsize=2)  # a picture is read when a release is planned and when it is drawn
 def _declared_pixels(path: Path, digest: str) -> NDArray[np.uint8]:
     pixels = read_pixels(path)
     pixels.flags.writeable = False
@@ -204,7 +204,7 @@ def _declared_saliency(path: Path, digest: str) -> Saliency:
 
 
 def read_map(path: Path, geometry: Geometry) -> Saliency:
-    """Read a map of the user's own of where gaze is likely on a viewing plane, as numpy stores arrays.
+    """Read the user's own map of where gaze is likely on a viewing plane, a ``.npy`` file.
 
     Raises:
         InputError: If it is no such map, or of quite other proportions than the viewing plane.
@@ -232,7 +232,7 @@ def read_map(path: Path, geometry: Geometry) -> Saliency:
 
 
 def stimulus_saliency(stimulus: Stimulus) -> Saliency | None:
-    """Return what a study declares about where gaze on a stimulus is likely: its map, else what its picture says.
+    """Return where gaze on a stimulus is likely by a study's declaration: its map, else the saliency of its picture.
 
     None where it declares neither.
 
@@ -249,7 +249,7 @@ def stimulus_saliency(stimulus: Stimulus) -> Saliency | None:
 
 @lru_cache(maxsize=2)  # plans are made again and again, with another ε; a film takes a third of a second a frame
 def film_saliency(film: tuple[Path, str], screen: Geometry, times: tuple[float, ...]) -> tuple[Saliency, ...]:
-    """Return what the frames of a declared film say that are shown at some times.
+    """Return the saliency of the frames of a declared film that are shown at some times.
 
     Raises:
         FileFormatError: If it is not the declared file, or no video.
@@ -267,7 +267,7 @@ def film_saliency(film: tuple[Path, str], screen: Geometry, times: tuple[float, 
 
 
 def map_table(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
-    """Return an estimate as a table, a row a cell, with columns that say what it is of."""
+    """Return an estimate as a table, one row per cell, with a column for each label."""
     rows, columns = estimate.map.shape
     row, column = np.divmod(np.arange(rows * columns), columns)
     cells = {
@@ -296,7 +296,7 @@ def enlarged(values: FloatArray, height: int, width: int) -> FloatArray:
     return np.stack([np.interp(y, np.arange(rows), line) for line in across.T], axis=1)
 
 
-# --- Heatmaps that follow one another, as videos: animated PNG and GIF, and MP4 where OpenCV is installed.
+# --- Maps over time as videos: animated PNG and GIF, and MP4 where OpenCV is installed.
 
 
 WIDTH = 640
@@ -372,7 +372,7 @@ def write_videos(frames: Frames, folder: Path, *, speed: float = 1.0) -> list[Pa
 
 
 def write_mp4(frames: Frames, path: Path, *, speed: float = 1.0) -> bool:
-    """Write an MP4 video at 25 frames a second, if OpenCV is installed; say whether it is.
+    """Write an MP4 video at 25 frames a second, if OpenCV is installed; return whether it is.
 
     Raises:
         OutputError: If OpenCV is there and cannot write it.

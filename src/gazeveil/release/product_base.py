@@ -3,7 +3,7 @@
 """What several products share: sums over participants, one stimulus, checks of δ, and screens of the usual size.
 
 Where a declared screen has no size and a product needs one, `with_usual_sizes` takes that of the usual screen
-(`gazeveil.gaze.conventions`). The size is a constant and is stated among the public facts; no recording is read.
+(`with_usual_screen`). The size is a constant and is stated among the public facts; no recording is read.
 """
 
 from __future__ import annotations

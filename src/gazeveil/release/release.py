@@ -109,15 +109,15 @@ class Release:
 
     @property
     def identification(self) -> Identification | None:
-        """How often participants were identified behind it, as measured; None where that is not a question.
+        """How often participants were identified despite it, as measured; None where that does not apply.
 
-        What was measured is of noise that nobody knows, so it says nothing about a release with noise from a seed.
+        The measurements are of secret noise, so they say nothing about a release with noise from a seed.
         """
         found = self.measurement.identification()
         return None if found is None or is_seeded(self.guarantee) else found
 
     def post_processed(self, value: Any, how: str) -> Release:
-        """Return a release of something computed from the released value alone, which costs nothing more."""
+        """Return a release of something computed from the released value alone; that costs no budget."""
         return replace(self, value=value, post_processing=(*self.post_processing, how))
 
     def to_frame(self) -> pl.DataFrame:
@@ -181,7 +181,7 @@ _MOST_NAMES = 6
 
 
 def stated_facts(facts: Iterable[Fact]) -> tuple[StatedFact, ...]:
-    """Return facts in words, without those that say nothing and without neighbours, which have their own sentence."""
+    """Return facts in words, without empty ones and without neighbours, which have a sentence of their own."""
     found = (StatedFact(fact.name, _fact_text(fact.name, fact.value), fact.declared) for fact in facts)
     return tuple(fact for fact in found if fact.text and fact.name != "neighbours")
 
@@ -361,7 +361,7 @@ class Shares:
         return self.uninformative == self.maps
 
     def in_words(self) -> tuple[str, ...]:
-        """Say what the map is made of, and what to expect of the part that is data; a sentence each."""
+        """Return sentences on what the map is made of, and what to expect of the part that is data."""
         rest = 1 - self.data
         which = "this map" if self.maps == 1 else f"these {self.maps:,} maps, on average,"
         if self.maps > 1 and not self.saliency_source:
@@ -384,7 +384,7 @@ class Shares:
         return tuple(said)
 
     def warnings(self) -> tuple[str, ...]:
-        """Warn of maps that say nothing that was not known before."""
+        """Warn of maps that add almost nothing to what was known before."""
         if not self.uninformative:
             return ()
         if self.maps == 1:
@@ -408,7 +408,7 @@ class Shares:
 
 
 def _correlation(one: Any, other: Any) -> float:
-    """Return the correlation of two maps; 1 where one of them is even, for then nothing sets them apart."""
+    """Return the correlation of two maps; 1 where one of them is even, as then it is not defined."""
     if float(np.ptp(one)) == 0 or float(np.ptp(other)) == 0:
         return 1.0
     return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))

@@ -24,15 +24,15 @@ _CURVE = 14
 
 @dataclass(frozen=True, slots=True)
 class SampleSize:
-    """What is enough for a wanted quality.
+    """The number of participants, and the ε, that are enough for a wanted quality.
 
     Attributes:
         plan: The plan that the question is about.
         want: The wanted value of the forecast's measure.
-        participants: The fewest that are enough at the plan's ε; None if none up to 100,000 are, or their number does
+        participants: The smallest number that is enough at the plan's ε; None if 100,000 are not, or their number does
             not matter.
-        epsilon: The smallest ε that is enough for the plan's participants; None if none up to 10 is: beyond that one
-            should not speak of protection.
+        epsilon: The smallest ε that is enough for the plan's participants; None if 10 is not: a larger ε hardly
+            protects anything.
     """
 
     plan: Plan
@@ -41,7 +41,7 @@ class SampleSize:
     epsilon: Fraction | None
 
     def in_words(self) -> list[str]:
-        """Say the answer in sentences."""
+        """Return the answer in sentences."""
         forecast, measurement = _forecast(self.plan), self.plan.measurement
         asked, number = measurement.epsilon, self.plan.study.participants.number
         goal = f"{forecast.measure} = {self.want:g}"
@@ -157,7 +157,7 @@ def sample_size_for(plan: Plan, want: float) -> SampleSize:
 
 
 def advice(plan: Plan) -> str:
-    """Say what would be worth its budget, where a plan is not: never an ε that one should not speak of."""
+    """Name changes that make a plan worth its budget; never an ε that hardly protects."""
     options, answer = list(plan.measurement.alternatives()), sample_size_for(plan, _forecast(plan).floor)
     if answer.epsilon is not None:
         strength = strength_of(answer.epsilon, plan.study.neighbours)
@@ -171,11 +171,11 @@ def advice(plan: Plan) -> str:
 
 
 _STEPS = 150
-"""ε is looked for on a grid of steps of about 5 %."""
+"""ε is searched on a grid in steps of about 5 %."""
 
 
 def _delta(plan: Plan) -> Fraction:
-    """Return the δ that a plan may spend, which more participants than one over it do not allow; tiny for none."""
+    """Return the δ that a plan may spend; a tiny one for 0. It must be below one over the number of participants."""
     given = getattr(plan.measurement.mechanism, "delta", None)
     return (plan.study.delta if given is None else exact(given)) or Fraction(1, 10**9)
 

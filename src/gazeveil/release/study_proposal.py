@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Proposes the declaration of a study from its recordings. The holder of the data confirms what they keep of it."""
+"""Propose the declaration of a study from its recordings; the holder of the data confirms every line they keep."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFacts:
-    """What is known beside the recordings.
+    """Facts for a proposal that are not in the recordings.
 
     Attributes:
         pictures: A folder with pictures and films, named as the stimuli are.
@@ -78,7 +78,7 @@ class KnownFacts:
 
 
 class _RecordingSummary(NamedTuple):
-    """What a proposal needs to know of one recording."""
+    """The facts about one recording that a proposal needs."""
 
     key: Key
     screen: Geometry
@@ -96,7 +96,7 @@ def propose(
     known: KnownFacts | None = None,
     tell: Tell = silent,
 ) -> tuple[Study, dict[str, str]]:
-    """Look at a corpus and propose the declaration of its study.
+    """Propose the declaration of a corpus's study.
 
     Args:
         corpus: The recordings.

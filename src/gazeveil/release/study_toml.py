@@ -146,7 +146,7 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
 
 
 def with_whole_paths(study: Study) -> Study:
-    """Return a study whose files and ledger are named by whole paths: equal studies are then equal values."""
+    """Return a study with absolute paths of files and ledger, so that equal studies are equal values."""
     stimuli = tuple(
         replace(each, **{what: (_whole(path), digest) for what, (path, digest) in each.files().items()})  # type: ignore[arg-type]
         for each in study.stimuli
@@ -196,7 +196,7 @@ def checked_file(declared: tuple[Path, str]) -> Path:
 
 
 def _whole(path: Path) -> Path:
-    """Return a whole path without dots; links stay, so that the files can move together."""
+    """Return an absolute path; links stay, so that the files can move together."""
     return Path(os.path.abspath(path))  # noqa: PTH100  (resolve would follow links)
 
 
@@ -305,7 +305,7 @@ def _beside(file: File, ledger: str) -> str:
 
 
 def _near(path: Path, folder: Path) -> str:
-    """Return a path as it is written in a file of a folder: relative to it if it lies there, else whole."""
+    """Return a path as a file in a folder states it: relative if it lies in that folder, else absolute."""
     whole, base = _whole(path), _whole(folder)
     near = (whole.relative_to(base) if whole.is_relative_to(base) else whole).as_posix()
     return f"./{near}" if near.startswith("~") else near
@@ -324,7 +324,7 @@ def _stimulus_text(stimulus: Stimulus, common: Geometry, folder: Path, remarks: 
 def _section(
     name: str, values: Mapping[str, Any], remarks: Mapping[str, str], *, listed: bool = False, blank: bool = False
 ) -> str:
-    """Return one table; with ``blank``, fields without a value stand there as comments to be filled in."""
+    """Return one table; with ``blank``, fields without a value become comments to be filled in."""
     head = f"[[{name}]]" if listed else f"[{name}]"
     return _comment(remarks.get(name, "")) + head + "\n" + _lines(values, blank=blank)
 
@@ -436,7 +436,7 @@ _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\],]""")
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """What became of a study's file.
+    """The result of a withdrawal.
 
     Attributes:
         study: The study, without the participant.
@@ -473,7 +473,7 @@ def _declares(text: str, path: Path, study: Study) -> bool:
 
 
 def _edited(text: str, gone: str, study: Study) -> str | None:
-    """Return the text without a participant; None where it is written in a way that is not known here."""
+    """Return the text without a participant; None if the text has a form that cannot be edited here."""
     table = _table(text, "participants")
     if table is None:
         return None

@@ -125,14 +125,14 @@ def parts_picture(
         figure.colorbar(image, cax=below, orientation="horizontal", format="{x:.2g}").ax.locator_params(nbins=5)
     if hot is not None:
         across, down = (right - left) / hot.shape[1], (bottom - top) / hot.shape[0]
-        for (x0, y0), (x1, y1) in _outlines(hot):
+        for (x0, y0), (x1, y1) in outlines(hot):
             ends = (left + x0 * across, left + x1 * across), (top + y0 * down, top + y1 * down)
             panels[1].plot(*ends, color="#7fe0ff", linewidth=1.2)
     figure.suptitle(f"{title} (share of gaze per cell; the three panels have the same scale)")
     return png(figure, dpi=80)
 
 
-def _outlines(cells: NDArray[np.bool_]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def outlines(cells: NDArray[np.bool_]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return the borders between cells that are meant and cells that are not, as lines between corners (x, y)."""
     around = np.pad(cells, 1)
     down = np.argwhere(around[1:-1, 1:] != around[1:-1, :-1])

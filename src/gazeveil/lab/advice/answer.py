@@ -12,11 +12,13 @@ import math
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gazeveil.exact import in_digits
 from gazeveil.privacy.protection import Neighbours, strength_of
-from gazeveil.release.forecast import Forecast
+
+if TYPE_CHECKING:
+    from gazeveil.release.forecast import Forecast
 
 
 class Use(StrEnum):

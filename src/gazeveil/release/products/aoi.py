@@ -37,11 +37,10 @@ from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.release.study_toml import checked_file
 
 _FLOOR = 0.8
-"""The part of the error without data that a release may have at most. Where the noise alone hides all there is to see,
-the error is above it, so what is warned about is also refused."""
+"""A release is worth its budget if its error is at most this part of the error without data."""
 
 _VARIANCE = 1 / 12
-"""Of values of which nothing is known but that they lie between 0 and 1, all equally likely."""
+"""The variance of values between 0 and 1 that are all equally likely."""
 
 _SHOWN = 12
 """How many of the released numbers are shown in words."""
@@ -59,7 +58,7 @@ class AoiMeasurement(SumMeasurement):
     Attributes:
         areas: The areas on each stimulus.
         groups: Who is in which group, if groups are compared; otherwise empty.
-        pictures: What the pictures of stimuli say about gaze, where shares of time may follow them.
+        pictures: The saliency of the pictures of stimuli, where shares of time may follow it.
     """
 
     product: ClassVar[str] = "aoi"
@@ -105,11 +104,11 @@ class AoiMeasurement(SumMeasurement):
 
     @property
     def requested(self) -> AoiStatistics | GroupComparison:
-        """What is asked, of the groups where groups are compared."""
+        """The mechanism, as a comparison where groups are compared."""
         return GroupComparison(self.mechanism, self.groups) if self.groups else self.mechanism
 
     def with_epsilon(self, epsilon: Number) -> AoiStatistics | GroupComparison:
-        """Return what is asked with another ε."""
+        """Return the mechanism with another ε."""
         return replace(self, mechanism=replace(self.mechanism, epsilon=exact(epsilon))).requested
 
     def forecast(self) -> Forecast:
@@ -183,7 +182,7 @@ class AoiMeasurement(SumMeasurement):
         return table.with_columns(pl.Series("with_picture", errors, dtype=pl.Float64))
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> NoisySums:
-        """Return the noisy sums of each group; whoever is in no group is left out, whoever is absent adds nothing."""
+        """Return the noisy sums of each group; participants in no group are left out, absent ones add nothing."""
         found = {}
         for name in self._names:
             chosen = data.corpus.select(observer=self.groups[name]) if self.groups else data.corpus
@@ -264,7 +263,7 @@ def prepare_aoi(
 
 
 def _pictures(study: Study, mechanism: AoiStatistics, areas: Areas) -> dict[str, Saliency]:
-    """Return what declared pictures say, if shares of time are asked for."""
+    """Return the saliency of declared pictures, if shares of time are released."""
     if not mechanism.picture_prior or all(each.name != DwellShare.name for each in mechanism.statistics):
         return {}
     found = {name: stimulus_saliency(study.stimulus(name)) for name, _ in areas}

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feature series: the mean series of a group with error bars, and each participant's own under declared names.
 
-Everyone has every declared series. A recording that is absent, too short, or whose clock runs back leaves the public
-value in all steps; recordings beyond the declared number are cut, in the order of session and trial. Nothing that is
-in the data changes how many series there are, how long they are or what they are called.
+Every participant has every declared series. A recording that is absent, too short, or whose clock runs back becomes the
+public value in all steps; recordings beyond the declared number are cut, in the order of session and trial. The data do
+not change how many series there are, how long they are, or their names.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class UsableSeries(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExtractSeries:
-    """Turns a recording into its series, or into the reason why it counts as absent: an engine's function."""
+    """Extracts the series of a recording, or returns the reason why it counts as absent. Engines call it."""
 
     settings: Settings
     steps: int
     names: tuple[str, ...]
 
     def __call__(self, recording: Recording) -> list[Series] | str:
-        """Return the features of one recording; no recording, however broken, makes this fail or warn."""
+        """Return the features of one recording; it never fails and never warns, however broken a recording is."""
         try:
             with np.errstate(all="ignore"):
                 table = extract_one(recording, self.settings, self.steps)
@@ -178,9 +178,9 @@ class DeclaredSeries:
     def read(
         self, data: BoundCorpus | BoundTable, engine: MapsRecordings, tell: Tell
     ) -> dict[tuple[str, str], list[UsableSeries | None]]:
-        """Return what the data hold for each participant and stimulus, one entry a slot: raw, not private.
+        """Return the series of each participant and stimulus, one entry per slot: raw, not private.
 
-        Whatever is in the data, this does not fail; what the holder of the data should know goes to the remarks.
+        No data make this fail; what the holder of the data should know goes to the remarks.
         """
         found: dict[tuple[str, str], list[UsableSeries]] = {}
         wanted = {spelt(stimulus.name) for stimulus in self.stimuli}
@@ -241,7 +241,7 @@ class DeclaredSeries:
 
 
 class SeriesMeasurement(Measurement):
-    """What products of feature series share: a frozen dataclass with the field ``series`` beside the usual ones."""
+    """A measurement of feature series: a frozen dataclass with the field ``series`` beside the usual ones."""
 
     __slots__ = ()
     proof: ClassVar[str] = "feature-series"
@@ -325,7 +325,7 @@ def declared_series(
 
 
 def _natural(text: str) -> tuple[int, int, str]:
-    """Return what sorts labels as participants count: 2 before 10, numbers before words."""
+    """Return a key that sorts labels naturally: 2 before 10, numbers before words."""
     digits = text.lstrip("0")
     return (0, len(digits), digits) if text.isascii() and text.isdigit() else (1, 0, text)
 
@@ -371,7 +371,7 @@ class GroupSeriesMeasurement(SeriesMeasurement):
         return error_forecast(self.mechanism.plan(self.series.number), self.mechanism.design.source)
 
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
-        """Return the noisy sum of coordinates; whoever is absent adds nothing, as the public mean would."""
+        """Return the noisy sum of coordinates; absent participants add nothing, as the public mean would."""
         people: dict[str, list[FloatArray]] = {}
         for (who, _), slots in sorted(self.series.read(data, engine, tell).items()):
             people.setdefault(who, []).extend(found.values for found in slots if found is not None)
@@ -489,7 +489,7 @@ class ParticipantSeriesMeasurement(SeriesMeasurement):
         return (*SeriesMeasurement.facts(self), roster)
 
     def warnings(self) -> tuple[str, ...]:
-        """Say what the guarantee is not about."""
+        """Warn of what the guarantee does not cover."""
         mechanism = self.mechanism.mechanism
         if mechanism.stretch is not None and getattr(mechanism, "raw", None) is None:
             return (about_raw_gaze(mechanism.stretch, self.series.settings.info),)
@@ -498,7 +498,7 @@ class ParticipantSeriesMeasurement(SeriesMeasurement):
         return ()
 
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> Noisy:
-        """Return noisy series, and noisy lengths if those are paid for; whoever is absent has public values."""
+        """Return noisy series, and noisy lengths if those are paid for; absent participants have public values."""
         series = self.series
         found = series.read(data, engine, tell)
         public = np.broadcast_to(np.asarray(series.public), (series.steps, len(series.ranges)))
@@ -538,7 +538,7 @@ class ParticipantSeriesMeasurement(SeriesMeasurement):
         return value.plot().png
 
     def summary(self, value: FeatureTable) -> tuple[str, ...]:
-        """Say what the same noise guarantees for longer stretches."""
+        """State what the same noise guarantees for longer stretches."""
         longer = longer_stretches(self.mechanism.mechanism)
         if "raw_gaze" in longer:
             rows = [(f"{row['seconds']:g} s of raw gaze", row["epsilon"]) for row in longer["raw_gaze"]]
@@ -556,7 +556,7 @@ def prepare_participant_series(
     settings: Settings | ExternalFeatures | None = None,
     ranges: Ranges | None = None,
 ) -> ParticipantSeriesMeasurement:
-    """Plan the release of everyone's own series on one task."""
+    """Plan the release of each participant's own series on one task."""
     made = mechanism if isinstance(mechanism, ParticipantRelease) else ParticipantRelease(mechanism=mechanism)
     if study.participants.roster is None:
         raise OptionError(

@@ -50,7 +50,7 @@ class GazeMap:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GazeMapMeasurement(StimulusMeasurement):
-    """How a gaze map is written and shown."""
+    """A gaze map of one stimulus: how it is written and shown."""
 
     product: ClassVar[str] = "liu-map"
     files: ClassVar[str] = "map.npz and map.parquet: the mean gaze map and the noise in it"
@@ -122,7 +122,7 @@ class LiuMapMeasurement(GazeMapMeasurement):
         return {**self.mechanism.to_dict(), **spent, "made": self.made.to_dict()}
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what Liu's levels of privacy warn about; and where the published noise is too small, say so."""
+        """Warn as Liu's levels of privacy do, and of published noise that is too small."""
         guarantee = self.guarantee
         return (*self.noisy.warnings, *getattr(guarantee, "reasons", ()))
 
@@ -166,7 +166,7 @@ class LiuMapMeasurement(GazeMapMeasurement):
         return GazeMap(self.shaped(total / self.number), self._map_with(cap).noise_sd, cap)
 
     def summary(self, value: GazeMap) -> tuple[str, ...]:
-        """Say which cap was chosen, and how large the noise is."""
+        """State which cap was chosen, and how large the noise is."""
         chosen = () if self.mechanism.cap is not None else (f"the cap that was chosen privately is {value.cap:,}",)
         return (*chosen, f"the noise in each cell has a standard deviation of {value.noise_sd:.3g} samples")
 

@@ -78,7 +78,7 @@ from gazeveil.release.study import Stimulus, Study, file_name, file_names, spelt
 
 
 PRIOR_MAP = "prior_map.npy"
-"""The file with what the stimulus's picture, or a map of the user's own, said about gaze."""
+"""The file with the saliency of the stimulus's picture, or with the user's own map."""
 _OUT_OF_DOMAIN = (
     "part of the prior is what a model says about the picture. It was trained on photographs and may mislead on other "
     "pictures: see docs/reference/picture-model.md, and leave it out with --no-picture-prior"
@@ -188,7 +188,7 @@ class HeatmapMeasurement(StimulusMeasurement):
         return self._strategy(number).decode(sums)
 
     def write(self, value: Estimate, folder: Path, tell: Tell) -> dict[str, Any]:
-        """Write the map, its pictures, and what the picture said: with it the map can be decoded again."""
+        """Write the map, its pictures, and the saliency of the stimulus, with which the map can be decoded again."""
         np.savez_compressed(folder / "heatmap.npz", **arrays_of(value))  # type: ignore[arg-type]
         self.frame(value).write_parquet(folder / "heatmap.parquet")
         if (picture := self.mechanism.picture) is not None:
@@ -213,7 +213,7 @@ class HeatmapMeasurement(StimulusMeasurement):
         return Shares.of(value, self._saliency_source).in_words()
 
     def shares(self, value: Any) -> Shares | None:
-        """Return how much of the map is data, picture and prior; None for what someone made of the map since."""
+        """Return how much of the map is data, picture and prior; None for a post-processed value."""
         return Shares.of(value, self._saliency_source) if isinstance(value, Estimate) else None
 
     @property
@@ -251,10 +251,10 @@ class HeatmapMeasurement(StimulusMeasurement):
 
 
 def heatmap_forecast(task: Task) -> Forecast:
-    """Return how good the map of a task will be: a matter of public facts.
+    """Return how good the map of a task will be, from public facts.
 
-    A picture model, or a map of the user's own, has curves of its own. The spectral residual says little: there the
-    curves without a picture serve.
+    A picture model, or a map of the user's own, has curves of its own. The spectral residual adds little, so the curves
+    without a picture hold for it.
     """
     pictured = task.saliency is not None and task.saliency.source == PREDICTED
     if exact(task.delta) == 0:
@@ -303,7 +303,7 @@ class HeatmapsMeasurement(SumMeasurement):
 
     @property
     def plan(self) -> StudyPlan | Strategy:
-        """How kernel, noise and decoder go together; one heatmap of everything where the mean alone is asked for."""
+        """The plan of kernel, noise and decoder; that of one heatmap of everything where only the mean is released."""
         screen, number = self.study.one_screen(self.stimuli), assumed_participants(self.study)
         if self.mechanism.mean_only:
             return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta)
@@ -326,7 +326,7 @@ class HeatmapsMeasurement(SumMeasurement):
         return {**named, **spent, **self.plan.to_dict()}
 
     def forecast(self) -> Forecast | None:
-        """Return how much maps are expected to show beyond the study's mean; nothing is known of the mean alone."""
+        """Return how much maps are expected to show beyond the study's mean; None for the mean alone."""
         plan = self.plan
         if not isinstance(plan, StudyPlan):
             return None
@@ -360,7 +360,7 @@ class HeatmapsMeasurement(SumMeasurement):
         )
 
     def alternatives(self) -> tuple[str, ...]:
-        """Say how many stimuli of equal weight would not be too many, and that there is the mean."""
+        """Name how many stimuli of equal weight would be worth it, and the mean alone."""
         plan = self.plan
         if not isinstance(plan, StudyPlan):
             return ()
@@ -437,7 +437,7 @@ class HeatmapsMeasurement(SumMeasurement):
 
 
 def _curve(plan: StudyPlan) -> Curve:
-    """Return what was measured: with pictures, where the picture model or a map speaks for every stimulus."""
+    """Return the measured curve; that with pictures if the picture model or a map predicts gaze on every stimulus."""
     spoken_for = [name for name, said in plan.pictures if said.source != SPECTRAL]
     return HEATMAPS_WITH_PICTURES if len(spoken_for) == len(plan.stimuli) else HEATMAPS
 
@@ -447,7 +447,7 @@ def _shares(value: StudyEstimate) -> dict[str, float]:
 
 
 def _saliency_by_stimulus(study: Study, mechanism: PrivateHeatmaps, names: tuple[str, ...]) -> dict[str, Saliency]:
-    """Return what pictures say that maps follow: those that were given, and those that the study declares."""
+    """Return the saliency of stimuli: of pictures that were given, and of those that the study declares."""
     given = {spelt(name): said for name, said in mechanism.pictures.items()}
     if unknown := sorted(set(given) - set(names)):
         raise OptionError(f"there are pictures for stimuli that are not released: {a_few(unknown)}")
@@ -502,7 +502,7 @@ class MovieMeasurement(StimulusMeasurement):
 
     @property
     def plan(self) -> MoviePlan:
-        """How kernel, noise and decoder go together."""
+        """The plan of kernel, noise and decoder."""
         shown, number = self.shown, assumed_participants(self.study)
         return self.mechanism.plan_for(shown.screen, shown.seconds, number, self.study.neighbours, self.delta)
 
@@ -520,7 +520,7 @@ class MovieMeasurement(StimulusMeasurement):
         return curve_of(self.mechanism.pictures).forecast(self.plan.expected_correlation())
 
     def alternatives(self) -> tuple[str, ...]:
-        """Say that there is the mean over time."""
+        """Name longer bins, and one heatmap of the whole time."""
         return ("longer bins (--bin-seconds)", "one heatmap of the whole time")
 
     def method(self) -> Method:
@@ -605,7 +605,7 @@ class MovieMeasurement(StimulusMeasurement):
         return Shares.on_average(self._shares(value)).in_words()
 
     def shares(self, value: Any) -> Shares | None:
-        """Return how much of the maps is data, picture and prior; None for what someone made of them since."""
+        """Return how much of the maps is data, picture and prior; None for a post-processed value."""
         return Shares.on_average(self._shares(value)) if isinstance(value, MovieEstimate) else None
 
     def _shares(self, value: MovieEstimate) -> list[Shares]:
@@ -618,9 +618,9 @@ class MovieMeasurement(StimulusMeasurement):
 
 
 def curve_of(pictures: Sequence[Saliency]) -> Curve:
-    """Return what was measured of movies: with pictures, where the picture model or a map speaks for each moment.
+    """Return the measured curve of movies; that with pictures if the picture model or a map predicts each moment.
 
-    One picture for all moments says nothing about what sets them apart.
+    One picture for all moments does not predict how they differ.
     """
     moments = {picture.digest for picture in pictures if picture.source != SPECTRAL}
     return MOVIE_WITH_PICTURES if len(moments) > 1 and all(each.source != SPECTRAL for each in pictures) else MOVIE
@@ -638,7 +638,7 @@ def _bins(value: MovieEstimate) -> list[tuple[float, float]]:
 
 
 def _saliency_of_film(shown: Stimulus, mechanism: HeatmapMovie) -> tuple[Saliency, ...]:
-    """Return what a study declares about gaze on a stimulus: its film bin by bin, else its map or picture."""
+    """Return the saliency of a stimulus: of its film, bin by bin, else of its map or picture."""
     if shown.film is not None:
         return film_saliency(shown.film, shown.screen, mechanism.middles(shown.seconds))
     said = stimulus_saliency(shown)
@@ -655,13 +655,13 @@ _VECTORS = {
     ),
     "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
 }
-"""What each strategy makes of one participant's map, and whether its numbers may be negative."""
+"""For each strategy, what it computes of one participant's map, and whether these numbers may be negative."""
 
 
 def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
-    """Return how a heatmap strategy protects, from what it says about itself: bound, sensitivity, noise, what to cite.
+    """Return how a heatmap strategy protects, from its description: bound, sensitivity, noise, what to cite.
 
-    ``before`` says what was counted, ``after`` what was done with the noisy numbers.
+    ``before`` states what was counted, ``after`` what was done with the noisy numbers.
     """
     name, bound = strategy["strategy"], strategy["bound"]
     vectors, signed = _VECTORS[name]

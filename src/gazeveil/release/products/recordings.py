@@ -38,7 +38,7 @@ from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.veiled_recordings import VeiledRecording, VeiledRecordings, VeilRecording
 
 PUBLIC = "which recordings there are and whose, their sample times and lengths, and when gaze was missing"
-"""What neighbouring data share: they differ in positions within one window."""
+"""What neighbouring data have in common; they differ in positions within one window."""
 
 CORPUS = "parquet"
 """The format that makes the release folder itself a corpus."""
@@ -53,7 +53,7 @@ _WILSON = {"gaussian", "temporal", "spatial", "smoothing"}
 """The mechanisms of Wilson 2024."""
 
 _NAMES = {"csv": "recordings.csv"}
-"""What files are called; data sets in folders are called as their format."""
+"""Names of files; folders have the name of their format."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -81,7 +81,7 @@ class VeiledRecordingsMeasurement(Measurement):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed: where it differs from screen to screen, the sum, which is never too little."""
+        """What is guaranteed: where it differs from screen to screen, the sum, which is on the safe side."""
         return _joint_guarantee(list(dict.fromkeys(each.guarantee for each in self.on_screens.values())))
 
     @property
@@ -96,7 +96,7 @@ class VeiledRecordingsMeasurement(Measurement):
 
     @property
     def epsilon(self) -> Number | None:
-        """The ε of a window, where the mechanism has one that can be changed: those of recipes are written there."""
+        """The ε of a window, where it can be changed; None for a recipe, which holds its own."""
         if self.mechanism.recipe is not None:
             return None
         return next((getattr(_first(each), "epsilon", None) for each in self.on_screens.values()), None)
@@ -110,11 +110,11 @@ class VeiledRecordingsMeasurement(Measurement):
         return replace(self.mechanism, parameters={**self.mechanism.parameters, "epsilon": epsilon})
 
     def forecast(self) -> Forecast:
-        """Return how far veiled points are expected to lie from gaze, on public gaze that nobody had."""
+        """Return how far veiled points are expected to lie from gaze, measured on simulated gaze."""
         return veil_forecast(tuple(self.on_screens.values()), self.study.recordings.rate_hz or USUAL_HZ)
 
     def identification(self) -> Identification:
-        """Return how often participants were identified behind the weakest of its mechanisms, as measured."""
+        """Return how often participants were identified despite the weakest of its mechanisms, as measured."""
         return table().worst(self.on_screens.values(), self.study.recordings.rate_hz)
 
     def recipe(self) -> dict[str, Any]:
@@ -161,8 +161,8 @@ class VeiledRecordingsMeasurement(Measurement):
         return SpooledCorpus(Corpus.open(folder).parts, str(folder), spool)
 
     def _note(self, noise: NoiseSource) -> VeilNote:
-        """Return what the files say about themselves: with which noise is told by the guarantee that is left."""
-        guarantee = guarantee_after_noise(self.guarantee, noise)
+        """Return the note in the files: mechanism, and the guarantee that holds with this noise."""
+        guarantee = kept_promise(self.guarantee, noise)
         words = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
         return VeilNote(words, str(guarantee), json.dumps(guarantee.to_dict(), sort_keys=True))
 
@@ -185,7 +185,7 @@ class VeiledRecordingsMeasurement(Measurement):
         return value.scan().collect()
 
     def summary(self, value: Corpus) -> tuple[str, ...]:
-        """Say how much was veiled by what, and whether it runs late."""
+        """State how much was veiled by which mechanism, and whether it runs late."""
         counts = _counts(value)
         names = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
         said = f"veiled {counts['samples']:,} samples of {counts['recordings']:,} recordings with {names}"
@@ -227,7 +227,7 @@ def _joint_guarantee(guarantees: list[Guarantee]) -> Guarantee:
 
 
 def _first(mechanism: SampleMechanism) -> SampleMechanism:
-    """Return what draws the noise: the first member of a chain."""
+    """Return the mechanism that draws the noise: of a chain the first member."""
     return mechanism.members[0] if isinstance(mechanism, Chain) else mechanism
 
 
@@ -241,7 +241,7 @@ def _late(seconds: float) -> str:
 
 
 class _PrivateRemarks:
-    """What the holder of the data should know: computed from raw gaze, so only for the private report."""
+    """Remarks for the holder of the data, computed from raw gaze, so only for the private report."""
 
     def __init__(self) -> None:
         self._squares: defaultdict[str, float] = defaultdict(float)
@@ -249,8 +249,8 @@ class _PrivateRemarks:
         self._counts: Counter[str] = Counter()
         self._dropped: dict[str, None] = {}
 
-    def add(self, veiled: VeiledRecording) -> None:
-        """Take note of one recording."""
+    def add(self, veiled: Veiled) -> None:
+        """Add one recording."""
         unit = str(veiled.shown.geometry.unit)
         self._squares[unit] += veiled.squares
         self._moved[unit] += veiled.moved
@@ -259,7 +259,7 @@ class _PrivateRemarks:
         self._dropped |= dict.fromkeys(veiled.dropped)
 
     def in_words(self) -> list[str]:
-        """Return the notes, one sentence each."""
+        """Return the remarks, one sentence each."""
         lines = [
             f"points were moved by {math.sqrt(self._squares[unit] / count):.4g} {unit} (root mean square)"
             for unit, count in self._moved.items()
