@@ -41,11 +41,11 @@ def names() -> dict[str, list[str]]:
     from gazeveil.gateway.protocol import PROTOCOLS
     from gazeveil.gaze.events import DETECTORS
     from gazeveil.gaze.formats.base import FORMATS, WritableFormat
+    from gazeveil.geometry import Unit
     from gazeveil.lab.attacks.contract import ATTACKS, RECOGNISERS
     from gazeveil.lab.commands._usefulness import PRODUCTS
     from gazeveil.lab.experiments.dataset_attacks import TARGETS
     from gazeveil.lab.experiments.heatmap_scenes import Split
-    from gazeveil.geometry import Unit
     from gazeveil.release.products.recordings import WHOLE
     from gazeveil.samples.mechanism import MECHANISMS
     from gazeveil.samples.mechanisms.edge import RULES

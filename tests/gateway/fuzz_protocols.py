@@ -254,8 +254,8 @@ def _headset() -> Callable[[bytes], object]:
 def _push_texts_with(fields: Fields, plane: ViewingPlane = SCREEN) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
         talk, now = Conversation(plane, Gate("right"), fields), iter(range(1 << 30))
-        talk.heard(_SAID[0], 0.0)
-        return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
+        talk.take(_SAID[0], 0.0)
+        return lambda data: talk.take(data.decode("utf-8", "surrogateescape"), next(now) / 10)
 
     return make
 

@@ -138,10 +138,10 @@ def test_a_subscription_to_notices_is_none_to_gaze() -> None:
 
 def test_a_hub_charges_nothing_while_nobody_listens() -> None:
     bench = Bench(policy(app()), noise=NoiseSource.secure())
-    bench.hub.watched("game", False)
+    bench.hub.set_watched("game", False)
     bench.gaze(3)
     assert (bench.state("game"), bench.seen["game"].shown) == ("no listener", [])
-    bench.hub.watched("game", True)
+    bench.hub.set_watched("game", True)
     assert bench.state("game") == "silent"
     bench.gaze(3)
     assert bench.state("game") == "flowing"

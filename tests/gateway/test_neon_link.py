@@ -188,7 +188,7 @@ def test_a_link_follows_the_door_of_an_app_which_is_one_port_for_everything() ->
         meters = Meters()
         door = AppOutlet(PROTOCOLS["neon"], StreamFacts(NEON, name="game"), meters, log_to(io.StringIO()))
         watched: list[bool] = []
-        door.watched = watched.append
+        door.on_watched = watched.append
         await door.listen("127.0.0.1", 0)
         shown = 0
 

@@ -191,7 +191,7 @@ def test_guesses_reach_the_page_from_a_program_that_sees_veiled_points_alone(tmp
                 for line in re.findall(rb'\{"now".*?\}\n', await reader.read(1 << 16)):
                     undone += json.loads(line)["apps"]["game"]["undone"]
         writer.close()
-        received: list[Any] = page.gateway.hub.seat_of("game").received.since(0)
+        received: list[Any] = page.gateway.hub.app_of("game").received.since(0)
         shown = {round(thing[0], 4): thing for thing in received}
         for t, x, y in undone:  # the program gives back what it got, moved to the right by a tenth of the width
             assert x == pytest.approx(shown[t][1] / 1920 + 0.1, abs=2e-5)

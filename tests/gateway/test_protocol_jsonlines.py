@@ -197,12 +197,12 @@ def test_the_quick_reader_and_pythons_own_agree(message: dict[str, object], cut:
 
 
 def test_the_first_line_says_what_comes_and_under_which_promise() -> None:
-    sink = JsonLinesSink(StreamFacts(SCREEN, rate_hz=30.0, promise="ε = 1.5 in any 1.5 s"))
+    sink = JsonLinesSink(StreamFacts(SCREEN, rate_hz=30.0, guarantee="ε = 1.5 in any 1.5 s"))
     sink.connected(0.0)
     (hello,) = written(sink)
     assert hello["type"] == "hello"
     assert (hello["version"], hello["unit"], hello["rate_hz"], hello["output"]) == (1, "norm", 30.0, "samples")
-    assert hello["promise"] == "ε = 1.5 in any 1.5 s"
+    assert hello["guarantee"] == "ε = 1.5 in any 1.5 s"
 
 
 def test_points_are_fractions_of_a_screen_and_degrees_of_a_headset() -> None:

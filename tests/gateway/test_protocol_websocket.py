@@ -73,7 +73,7 @@ def joined(plane: ViewingPlane = FRACTIONS) -> tuple[WebSocketSource, WebSocketS
 
 @pytest.mark.parametrize("piece", [None, 1, 7])
 def test_a_browsers_dialogue_is_led_again_byte_for_byte(piece: int | None) -> None:
-    sink = WebSocketSink(StreamFacts(SCREEN, rate_hz=2, promise="p"))
+    sink = WebSocketSink(StreamFacts(SCREEN, rate_hz=2, guarantee="p"))
     assert replay("websocket_chromium", sink, piece=piece) == 6
     assert sink.ended
 

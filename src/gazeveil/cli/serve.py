@@ -66,8 +66,8 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
 
     def opened(gateway: Gateway) -> None:
         if not quiet:
-            for toy in gateway.status()["toys"]:
-                print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
+            for demo_app in gateway.status()["demo_apps"]:
+                print(f"app {demo_app['app']}: {demo_app['title']}, {demo_app['url']}")
         _show(gateway.link(), to_open=to_open, quiet=quiet)
         if not quiet and sys.stdin is not None and sys.stdin.isatty():
             try:
@@ -115,7 +115,7 @@ def serve(
         Path | None, typer.Argument(metavar="[POLICY]", help="The gateway's policy, a TOML file; not for --demo.")
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Play: simulated gaze, your mouse and two toy apps. Nothing is kept.")
+        bool, typer.Option("--demo", help="Play: simulated gaze, your mouse and two demo apps. Nothing is kept.")
     ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the demo's link.")] = False,
     log_file: Annotated[

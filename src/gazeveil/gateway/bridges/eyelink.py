@@ -83,8 +83,8 @@ class EyeLink(Bridge):
                 getattr(self._tracker, step)()
 
     def _check_screen(self, plane: ViewingPlane) -> None:
-        told = self._asked("screen_pixel_coords")
-        sides = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", told)[:4]]
+        reply = self._asked("screen_pixel_coords")
+        sides = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", reply)[:4]]
         if len(sides) < 4:
             return  # an old tracker does not answer; the gateway still compares points with the screen
         left, top, right, bottom = sides

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the text of a policy file to a `Policy`: each field is read by itself; `checks` compares them afterwards."""
+"""Reads a policy file into a `Policy`: each field by itself; `checks` compares them afterwards."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from gazeveil.gateway.lsl_streams import DEFAULT_SESSION, SESSION_NAMES, is_sess
 from gazeveil.gateway.policy.checks import check, check_names
 from gazeveil.gateway.policy.scene import follow_in, scene_in
 from gazeveil.gateway.policy.settings import (
+    DEMO_APPS,
     KINDS,
     LOOPBACK,
     MOUSE,
+    PARTICIPANT,
     REPLAY,
     SIMULATE,
-    TOYS,
     Address,
     AppSetting,
     BudgetSetting,
@@ -34,7 +35,7 @@ from gazeveil.gateway.policy.settings import (
     TrackerSetting,
 )
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
-from gazeveil.gateway.sample import BESIDE
+from gazeveil.gateway.sample import HEAD_AND_EYES
 from gazeveil.gateway.tracker_fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
@@ -120,7 +121,7 @@ def _gaze(table: Table, form: re.Pattern[str]) -> dict[str, Any]:
 
 def _vectors(table: Table) -> dict[str, Any]:
     """Return the fields of headsets."""
-    found = {key: _name(table, key, "") for key in ("direction", *BESIDE)}
+    found = {key: _name(table, key, "") for key in ("direction", *HEAD_AND_EYES)}
     if any(found.values()):
         found["axes"] = table.choice("axes", tuple(AXES), "gazeveil")
     if found["direction"]:
@@ -136,11 +137,8 @@ def _name(table: Table, key: str, default: str, form: re.Pattern[str] = _PATH) -
     return name
 
 
-# --- From the text of a policy file to a `Policy`: every field by itself. `_policy_checks` looks at how they fit.
-
-
 VERSION = 1
-CONTROL_PORT, TOYS_PORT = 7380, 7384
+CONTROL_PORT, DEMO_APPS_PORT = 7380, 7384
 TOKEN_FILE = "control.token"  # noqa: S105  (a file's name)
 _MOST_BYTES = 1 << 20
 _BUDGET_UNITS = ("px", "deg")
@@ -172,7 +170,7 @@ def policy_in(path: Path) -> Policy:
 
 
 def control_in(path: Path) -> ControlSetting:
-    """Return how to reach the gateway of a policy; nothing but the table ``[gateway]`` is looked at.
+    """Return how to reach the gateway of a policy; only the table ``[gateway]`` is read.
 
     Raises:
         FileFormatError: If what is needed of it is wrong.
@@ -229,11 +227,11 @@ def _gateway(
     state = file.beside(table.text("state_file")) if "state_file" in table else None
     lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
     session = _session(table, "lsl_session")
-    toys = _address(table, "toys", TOYS_PORT) if "toys" in table else None
+    demo_apps = _address(table, "demo_apps", DEMO_APPS_PORT) if "demo_apps" in table else None
     table.done()
     return Policy(
         trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path,
-        lsl_session=session, control_tls=tls, state_file=state, toys=toys,
+        lsl_session=session, control_tls=tls, state_file=state, demo_apps=demo_apps,
     )  # fmt: skip
 
 
@@ -247,12 +245,12 @@ def _tracker(table: Table) -> TrackerSetting:
         own[KINDS[MOUSE]]["mouse"] = True
     if "fields" in table:
         own[protocol]["fields"] = fields_in(table, protocol, kinds)
-    person = table.person("whose gaze it is") if "person" in table else "somebody"
+    participant = table.participant("whose gaze it is") if "participant" in table else PARTICIPANT
     raw_view = table.truth("raw_view", default=False)
     geometry = _geometry(table)
     if "fields" in table:
         check_frame(table, own[protocol]["fields"], geometry)
-    bare = TrackerSetting(name, protocol, geometry, person, raw_view=raw_view, scene=scene_in(table))
+    bare = TrackerSetting(name, protocol, geometry, participant, raw_view=raw_view, scene=scene_in(table))
     table.done()
     others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
     return replace(bare, sources=others, **own[protocol])
@@ -336,7 +334,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         output=output,
         areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
-        knob=_levels(table),
+        levels=_levels(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
         radius_at_least=_radius(table, "radius_at_least", tracker),
@@ -346,10 +344,10 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         follow_scene=follow_in(table),
         radius_at_most=_radius(table, "radius_at_most", tracker),
         window_at_most=table.fraction("window_at_most", None),
-        toy=table.choice("toy", tuple(TOYS), ""),
+        demo_app=table.choice("demo_app", tuple(DEMO_APPS), ""),
         shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
         blank_pupils=table.truth("blank_pupils", default=False),
-        beside=_names(table, "beside", BESIDE, "what a tracker knows beside gaze"),
+        head_and_eyes=_names(table, "head_and_eyes", HEAD_AND_EYES, "what a tracker knows beside gaze"),
     )
     table.done()
     return setting
@@ -374,7 +372,7 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
             mechanism = from_recipe(values, tracker.space)
         else:
             mechanism = mechanism_of(given, tracker.space)
-        mechanism.guarantee  # noqa: B018  (whatever cannot be promised is told now)
+        mechanism.guarantee  # noqa: B018  (what cannot be guaranteed is reported now)
     except FileFormatError as error:
         raise error if error.path == veil.file.path else veil.because("recipe", "a veil", error) from None
     except GazeveilError as error:
@@ -453,12 +451,12 @@ def _tls(table: Table, key: str) -> Tls | None:
 
 
 def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
-    person = table.person('whose budget it is, or "*" for all participants')
+    participant = table.participant('whose budget it is, or "*" for all participants')
     epsilon, radius = table.fraction("epsilon_per_day"), _length(table, "radius")
     unit = table.choice("unit", _BUDGET_UNITS, radius.unit)
     if not unit:
         units = {str(tracker.geometry.unit) for tracker in trackers}
-        own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person} or units
+        own = {str(tracker.geometry.unit) for tracker in trackers if tracker.participant == participant} or units
         if len(own) > 1:
             raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(sorted(own))}")
         unit = next(iter(own), "px")
@@ -468,7 +466,7 @@ def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
             raise table.because("radius", "a radius with its unit", error) from None
     if unit not in _BUDGET_UNITS or radius.unit not in ("", unit):
         raise table.wrong("radius", f"a radius in {' or '.join(_BUDGET_UNITS)}", f"{radius}, and unit {unit!r}")
-    setting = BudgetSetting(person, epsilon, radius.number, unit, table.allowed("unproven"))
+    setting = BudgetSetting(participant, epsilon, radius.number, unit, table.allowed("unproven"))
     table.done()
     return setting
 

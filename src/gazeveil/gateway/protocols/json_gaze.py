@@ -23,9 +23,9 @@ from gazeveil.errors import GeometryError, WireError
 from gazeveil.gateway.protocol import Point, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.app_sinks import OneOutputSink
 from gazeveil.gateway.sample import (
-    BESIDE,
     FARTHEST_MM,
     HEAD,
+    HEAD_AND_EYES,
     IPD,
     ORIGINS,
     EyeGeometry,
@@ -52,18 +52,18 @@ def path_of(name: str) -> Path:
     return tuple(name.split(".")) if name else ()
 
 
-def at(told: Any, path: Path) -> Any:
+def at(value: Any, path: Path) -> Any:
     """Return what is at a path; None if something on the way is null, `ABSENT` if there is no such way."""
     for part in path:
-        if told is None:
+        if value is None:
             return None
-        if type(told) is dict:
-            told = told.get(part, ABSENT)
-        elif type(told) is list and part.isdecimal() and int(part) < len(told):
-            told = told[int(part)]
+        if type(value) is dict:
+            value = value.get(part, ABSENT)
+        elif type(value) is list and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
         else:
             return ABSENT
-    return told
+    return value
 
 
 def tree_of(paths: list[Path]) -> Tree:
@@ -76,9 +76,9 @@ def tree_of(paths: list[Path]) -> Tree:
     return tree
 
 
-def has_others(told: Any, tree: Tree) -> bool:
-    """Tell whether an object or a list holds anything that the tree does not name."""
-    pairs = told.items() if type(told) is dict else ((str(i), value) for i, value in enumerate(told))
+def has_others(given: Any, tree: Tree) -> bool:
+    """Return whether an object or a list holds anything that the tree does not name."""
+    pairs = given.items() if type(given) is dict else ((str(i), value) for i, value in enumerate(given))
     return any(
         key not in tree or (type(value) in (dict, list) and has_others(value, tree[key])) for key, value in pairs
     )
@@ -92,21 +92,21 @@ _SIDES: Final = (("0", "1"), ("left", "right"))
 NOTHING: Final = (math.nan, math.nan)
 
 
-def vector(told: Any) -> Vector | None:
+def vector(value: Any) -> Vector | None:
     """Return a vector; None for whatever is none."""
-    if type(told) is dict:
-        told = [told.get(part) for part in _PARTS[1]] if len(told) == 3 else None
-    if type(told) is not list or len(told) != 3:
+    if type(value) is dict:
+        value = [value.get(part) for part in _PARTS[1]] if len(value) == 3 else None
+    if type(value) is not list or len(value) != 3:
         return None
-    x, y, z = (coordinate(part) for part in told)
+    x, y, z = (coordinate(part) for part in value)
     return None if math.isnan(x + y + z) else (x, y, z)
 
 
-def pointing(told: Any, axes: str) -> Pointing | None:
+def pointing(value: Any, axes: str) -> Pointing | None:
     """Return the yaw and pitch of a vector, NaN if it is null or has no length; None for whatever is none."""
-    if told is None:
+    if value is None:
         return NOTHING
-    found = vector(told)
+    found = vector(value)
     return None if found is None else angles(in_our_axes(found, axes))
 
 
@@ -116,8 +116,8 @@ class Headset:
     def __init__(self, fields: Fields) -> None:
         self._axes = fields.axes
         self._head, self._origins, self._ipd = (path_of(getattr(fields, what)) for what in (HEAD, ORIGINS, IPD))
-        self.reads = bool(fields.beside)
-        self.dropped = frozenset(BESIDE) - {name.partition(".")[0] for name in fields.names}
+        self.reads = bool(fields.head_and_eyes)
+        self.dropped = frozenset(HEAD_AND_EYES) - {name.partition(".")[0] for name in fields.names}
 
     def head(self, found: Any) -> Pointing | None:
         """Return where the head points; None if that is not read.
@@ -146,24 +146,24 @@ class Headset:
             raise ValueError(IPD)
         return EyeGeometry(left, right, None if ipd is None else float(ipd))
 
-    def _both(self, told: Any) -> tuple[Place | None, Place | None]:
-        if told is None:
+    def _both(self, value: Any) -> tuple[Place | None, Place | None]:
+        if value is None:
             return None, None
-        if type(told) is dict:
-            told = [told.get(side, ABSENT) for side in _SIDES[1]] if len(told) == 2 else None
-        if type(told) is not list or len(told) != 2:
+        if type(value) is dict:
+            value = [value.get(side, ABSENT) for side in _SIDES[1]] if len(value) == 2 else None
+        if type(value) is not list or len(value) != 2:
             raise ValueError(ORIGINS)
-        left, right = (None if one is None else self._place(one) for one in told)
+        left, right = (None if one is None else self._place(one) for one in value)
         return left, right
 
-    def _place(self, told: Any) -> Place:
-        found = vector(told)
+    def _place(self, value: Any) -> Place:
+        found = vector(value)
         if found is None or max(map(abs, found)) > FARTHEST_MM:
             raise ValueError(ORIGINS)
         return in_our_axes(found, self._axes)
 
 
-def beside(veiled: VeiledSample) -> str:
+def head_and_eyes(veiled: VeiledSample) -> str:
     """Return what leaves beside gaze, as the rest of a JSON object."""
     more = ""
     if veiled.head is not None:
@@ -232,13 +232,13 @@ class JsonWriter:
             rate_hz=shown.rate_hz,
             output=shown.output,
             areas=list(shown.areas),
-            promise=shown.promise,
+            guarantee=shown.guarantee,
         )
 
     def sample(self, veiled: VeiledSample) -> bytes:
         """Return a sample."""
         x, y = self._convert(veiled.x, veiled.y)
-        more = beside(veiled) if veiled.head is not None or veiled.eyes is not None else ""
+        more = head_and_eyes(veiled) if veiled.head is not None or veiled.eyes is not None else ""
         if not math.isfinite(x + y):
             return f'{{"t":{veiled.t:.6f},"x":null,"y":null,"unit":"{self._unit}","valid":false{more}}}'.encode()
         return f'{{"t":{veiled.t:.6f},"x":{x:.6f},"y":{y:.6f},"unit":"{self._unit}","valid":true{more}}}'.encode()
@@ -384,7 +384,7 @@ class JsonReader:
             try:
                 sample.head, sample.eyes = self._headset.head(found), self._headset.eyes(found)
             except ValueError as error:
-                raise WireError(f"{fields.beside[str(error)]} is not what the policy says") from None
+                raise WireError(f"{fields.head_and_eyes[str(error)]} is not what the policy says") from None
         return sample
 
     def _sample(self, t: float, x: float, y: float, unit: object, *, up: bool, found: dict[str, Any]) -> RawSample:
@@ -476,7 +476,7 @@ LEAVES: Final = {
     "rate_hz": "As the policy says.",
     "output": "As the policy says.",
     "areas": "Names of areas, as the policy says.",
-    "promise": "What the veil guarantees is public.",
+    "guarantee": "What the veil guarantees is public.",
     "t": "The device's time is public.",
     "x": "The veiled point.",
     "y": "The veiled point.",

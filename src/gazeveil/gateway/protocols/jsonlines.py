@@ -89,6 +89,6 @@ PROTOCOLS.register("jsonlines")(
         sink=JsonLinesSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
         fields=True,
-        beside=True,
+        head_and_eyes=True,
     )
 )

@@ -161,7 +161,7 @@ class NeonSource(Source):
         sensor: What the status said.
         host: Where the phone is, for addresses; the connection itself is someone else's.
         ports: Where datagrams are awaited, of gaze and of reports; None where they come over the connection.
-        beside: What apps' policies declare beside gaze; the centres of the eyes are read only if it is among it.
+        head_and_eyes: What apps' policies declare of head and eyes; eye centres are read only if declared.
 
     Attributes:
         datagrams: What waits to be sent from those ports: from which of the two, to which port of the phone, and bytes.
@@ -173,12 +173,12 @@ class NeonSource(Source):
         sensor: Sensor = Sensor(),  # noqa: B008  (it cannot be changed)
         host: str = "127.0.0.1",
         ports: tuple[int, int] | None = None,
-        beside: frozenset[str] = frozenset(),
+        head_and_eyes: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(plane)
         plane.from_fraction(0.5, 0.5)  # a plane without fractions is refused now, not at the first sample
         self.ports = ports
-        self._reads_eyes = ORIGINS in beside
+        self._reads_eyes = ORIGINS in head_and_eyes
         self._width, self._height = sensor.camera
         self._url = f"rtsp://{host}:{sensor.port}/?{sensor.parameters}"
         self._messages = Messages()
@@ -370,7 +370,7 @@ class NeonSink(OneOutputSink):
         self._why_not = ""
         self._stream, self._channels, self._playing = "", (0, 1), False
         self._sender = Sender(_TYPE, CLOCK_RATE)
-        self._clock, self._told, self._said_at = TrackerClock(), -math.inf, -math.inf
+        self._clock, self._last_stamp, self._said_at = TrackerClock(), -math.inf, -math.inf
 
     @property
     def wants_gaze(self) -> bool:
@@ -559,8 +559,8 @@ class NeonSink(OneOutputSink):
             found = re.search(r"interleaved=(\d{1,3})-(\d{1,3})(?:;|$)", transport.strip())
             if transport.strip().startswith("RTP/AVP/TCP") and found and int(found[1]) < 256 > int(found[2]):
                 self._stream, self._channels = stream, (int(found[1]), int(found[2]))
-                told = f"Transport: RTP/AVP/TCP;unicast;interleaved={found[1]}-{found[2]}"
-                self._say_rtsp(number, "200 OK", told)
+                transport = f"Transport: RTP/AVP/TCP;unicast;interleaved={found[1]}-{found[2]}"
+                self._say_rtsp(number, "200 OK", transport)
                 return
         self._say_rtsp(number, "461 Unsupported Transport")
 
@@ -586,29 +586,29 @@ class NeonSink(OneOutputSink):
         self._go_on()
         if not self._playing:
             return
-        told = self._time(veiled.t, now)
+        stamp = self._time(veiled.t, now)
         point = self._pixels(veiled.x, veiled.y)
-        times = round((told - veiled.duration) * 1e9), round(told * 1e9)
-        self._send(_EVENT.pack(_FIXATION, *times, *point, *point, *point, 0.0, 0.0, 0.0, 0.0), told, now)
+        times = round((stamp - veiled.duration) * 1e9), round(stamp * 1e9)
+        self._send(_EVENT.pack(_FIXATION, *times, *point, *point, *point, 0.0, 0.0, 0.0, 0.0), stamp, now)
 
     def _fill(self, now: float) -> None:
         payload = _NO_GAZE if self._stream == "gaze" else struct.pack("!i", _KEEP_ALIVE)
-        self._told = max(self._told, now + self._unix)
-        self._send(payload, self._told, now)
+        self._last_stamp = max(self._last_stamp, now + self._unix)
+        self._send(payload, self._last_stamp, now)
 
     def _time(self, t: float, now: float) -> float:
         """Return a sample's time on the machine's clock, in Unix seconds, since clients compare it with theirs."""
-        self._told = max(self._told, t + self._clock.seen(t, now) + self._unix)
-        return self._told
+        self._last_stamp = max(self._last_stamp, t + self._clock.seen(t, now) + self._unix)
+        return self._last_stamp
 
     def _pixels(self, x: float, y: float) -> tuple[float, float]:
         across, down = self.shown.plane.to_fraction(x, y)
         width, height = CAMERAS[version_for(self.shown)]
         return across * width, down * height
 
-    def _send(self, payload: bytes, told: float, now: float) -> None:
+    def _send(self, payload: bytes, stamp: float, now: float) -> None:
         self._said_at = now
-        report, packet = self._sender.packets(payload, told)
+        report, packet = self._sender.packets(payload, stamp)
         for channel, data in ((self._channels[1], report), (self._channels[0], packet)):
             if data:
                 self._out += struct.pack("!cBH", b"$", channel, len(data)) + data

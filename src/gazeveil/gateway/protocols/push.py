@@ -44,10 +44,10 @@ class PushSource(PushedTextSource):
         if self._texts.binaries:
             raise PushRefused("samples", "a message is not text", code=NOT_TEXT)
 
-    def _heard(self, now: float) -> None:
+    def _texts_read(self, now: float) -> None:
         self._out += self._texts.to_send()
         self.refused_origin, self.ended = self._texts.refused_origin, self._texts.closed
-        if self._texts.pongs > self._pongs or self._talk.admitted is not self.admitted:
+        if self._texts.pongs > self._pongs or self._conversation.admitted is not self.admitted:
             self._pongs, self._pinged = self._texts.pongs, False
             self._deadline = now + PING_EVERY_S
 

@@ -61,7 +61,7 @@ class PushRefused(WireError):  # noqa: N818
         super().__init__(message, hint=hint)
         self.kind, self.code = kind, code
 
-    def told(self) -> str:
+    def text(self) -> str:
         """Return the text for the sender."""
         return refusal_text("error", self.kind, self.message, self.hint)
 
@@ -126,22 +126,22 @@ class Reader:
         self._strict = fields.others != DROP
         self._expected = _expected(fields)
 
-    def read(self, told: Any, now: float, *, first: bool) -> CheckedSample:
+    def read(self, value: Any, now: float, *, first: bool) -> CheckedSample:
         """Return a sample, and how it looks.
 
         Args:
-            told: What came, parsed.
+            value: The parsed sample.
             now: When.
             first: Whether it is one of the first: then a guess is reported where the unit looks wrong.
 
         Raises:
             PushRefused: If it is not what the policy says.
         """
-        if type(told) is not dict or (self._strict and has_others(self._without_geometry(told), self._tree)):
+        if type(value) is not dict or (self._strict and has_others(self._without_geometry(value), self._tree)):
             raise self._wrong()
-        t = at(told, self._at_t) if self._at_t else None
-        valid = at(told, self._at_valid) if self._at_valid else None
-        gaze = [at(told, path) for path in self._at_gaze]
+        t = at(value, self._at_t) if self._at_t else None
+        valid = at(value, self._at_valid) if self._at_valid else None
+        gaze = [at(value, path) for path in self._at_gaze]
         if ABSENT in (t, valid, *gaze):
             raise self._wrong()
         moment = now if self._fields.time == ARRIVAL else self._moment(t)
@@ -149,7 +149,7 @@ class Reader:
             raise PushRefused("samples", f"{self._fields.valid} must be true or false", self._expected)
         sample = RawSample(moment, math.nan, math.nan)
         if self._headset.reads:
-            self._look_beside(told, sample)
+            self._check_head_and_eyes(value, sample)
         if valid is False or all(one is None for one in gaze):
             return CheckedSample(sample)
         across, up_or_down = self._angles(gaze[0]) if self._fields.direction else map(coordinate, gaze)
@@ -164,21 +164,21 @@ class Reader:
         on_plane, tiny = _is_between_0_and_1(*share), _is_between_0_and_1(across, up_or_down)
         return CheckedSample(sample, missing=False, on_plane=on_plane, tiny=tiny and not self._fields.direction)
 
-    def _without_geometry(self, told: dict[str, Any]) -> dict[str, Any]:
-        """Return a sample without what headsets say of head and eyes and the policy does not name: it is dropped."""
-        dropped = self._headset.dropped & told.keys()
-        return {key: value for key, value in told.items() if key not in dropped} if dropped else told
+    def _without_geometry(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return a sample without the fields of head and eyes that the policy does not name: they are dropped."""
+        dropped = self._headset.dropped & given.keys()
+        return {key: value for key, value in given.items() if key not in dropped} if dropped else given
 
-    def _look_beside(self, told: dict[str, Any], sample: RawSample) -> None:
+    def _check_head_and_eyes(self, value: dict[str, Any], sample: RawSample) -> None:
         try:
-            sample.head, sample.eyes = self._headset.head(told), self._headset.eyes(told)
+            sample.head, sample.eyes = self._headset.head(value), self._headset.eyes(value)
         except ValueError as error:
             what = str(error)
-            name, form = self._fields.beside[what], _FORMS[what]
+            name, form = self._fields.head_and_eyes[what], _FORMS[what]
             raise PushRefused("samples", f"{name} must be {form}", self._expected) from None
 
-    def _angles(self, told: Any) -> tuple[float, float]:
-        found = pointing(told, self._fields.axes)
+    def _angles(self, value: Any) -> tuple[float, float]:
+        found = pointing(value, self._fields.axes)
         if found is None:
             raise PushRefused("samples", f"{self._fields.direction} must be {_FORMS['head']}", self._expected)
         return found
@@ -363,12 +363,12 @@ class Conversation:
     def __init__(self, plane: ViewingPlane, gate: Gate, fields: Fields) -> None:
         self._gate, self._fields = gate, fields
         self._reader = Reader(plane, fields)
-        self._look = FirstSamplesCheck(fields)
+        self._first_samples = FirstSamplesCheck(fields)
         self._allowance: Allowance | None = None
         self.admitted = False
         self.answer = self.remark = ""
 
-    def heard(self, text: str, now: float) -> list[RawSample]:
+    def take(self, text: str, now: float) -> list[RawSample]:
         """Take one text and return the samples that may be used.
 
         Raises:
@@ -388,11 +388,11 @@ class Conversation:
             raise PushRefused("rate", f"more than {MOST_A_SECOND:,} samples a second", code=POLICY)
         if len(samples) > 1 and self._fields.time == ARRIVAL:
             raise PushRefused("samples", "without a time, samples come one by one", f"or write time = … {IN_POLICY}")
-        seen = [self._reader.read(one, now, first=not self._look.fits) for one in samples]
-        may_be_used = self._look.saw(seen, now)
-        if self._look.warning is not None:
-            self.remark, hint = self._look.warning
-            self._look.warning = None
+        seen = [self._reader.read(one, now, first=not self._first_samples.fits) for one in samples]
+        may_be_used = self._first_samples.saw(seen, now)
+        if self._first_samples.warning is not None:
+            self.remark, hint = self._first_samples.warning
+            self._first_samples.warning = None
             self.answer = refusal_text("warning", "plane", self.remark, hint)
         return [one.sample for one in seen] if may_be_used else []
 
@@ -439,7 +439,7 @@ class PushedTextSource(PushedSource):
 
     def __init__(self, plane: ViewingPlane, gate: Gate, fields: Fields = PLAIN) -> None:
         super().__init__(plane, gate)
-        self._talk = Conversation(plane, gate, fields)
+        self._conversation = Conversation(plane, gate, fields)
         self._allowance: Allowance | None = None
         self._deadline: float | None = None
 
@@ -461,19 +461,19 @@ class PushedTextSource(PushedSource):
             if self._allowance is not None and not self._allowance.spend(len(data), now):
                 raise PushRefused("rate", f"more than {MOST_BYTES_A_SECOND:,} bytes a second", code=POLICY)
             for text in self._texts_in(data):
-                found += self._talk.heard(text, now)
-                self.remark = self._talk.remark or self.remark
-                if self._talk.answer:
-                    self._say(self._talk.answer)
+                found += self._conversation.take(text, now)
+                self.remark = self._conversation.remark or self.remark
+                if self._conversation.answer:
+                    self._say(self._conversation.answer)
         except PushRefused as error:
-            self.admitted, self.refused_token = self._talk.admitted, error.kind == "token"
-            self._end(error.message, error.code, error.told())
+            self.admitted, self.refused_token = self._conversation.admitted, error.kind == "token"
+            self._end(error.message, error.code, error.text())
             raise
         except WireError as error:
             self._end(error.message, BAD_DATA)  # unless the handshake failed, or its own close frame waits already
             raise
-        self._heard(now)
-        self.admitted = self._talk.admitted
+        self._texts_read(now)
+        self.admitted = self._conversation.admitted
         return found
 
     def tick(self, now: float) -> None:
@@ -495,7 +495,7 @@ class PushedTextSource(PushedSource):
         """Yield the texts that are whole now."""
 
     @abstractmethod
-    def _heard(self, now: float) -> None:
+    def _texts_read(self, now: float) -> None:
         """Look after the connection when all texts were heard; whether the sender was admitted before is still set."""
 
     @abstractmethod

@@ -44,8 +44,8 @@ class PushLinesSource(PushedTextSource):
         if len(self._waiting) > MOST_BYTES:
             self._text(self._waiting)
 
-    def _heard(self, now: float) -> None:
-        if self._talk.admitted:
+    def _texts_read(self, now: float) -> None:
+        if self._conversation.admitted:
             self._deadline = now + SILENT_S
 
     def _overdue(self, now: float) -> None:
@@ -60,7 +60,7 @@ class PushLinesSource(PushedTextSource):
             raise self._refused("a line is not UTF-8", "send JSON") from None
 
     def _refused(self, message: str, hint: str) -> PushRefused:
-        return PushRefused("samples" if self._talk.admitted else "token", message, hint)
+        return PushRefused("samples" if self._conversation.admitted else "token", message, hint)
 
     def _say(self, text: str) -> None:
         self._out += text.encode() + b"\n"

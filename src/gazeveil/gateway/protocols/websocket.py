@@ -124,6 +124,6 @@ PROTOCOLS.register("websocket")(
         sink=WebSocketSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
         fields=True,
-        beside=True,
+        head_and_eyes=True,
     )
 )

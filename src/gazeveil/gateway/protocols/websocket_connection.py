@@ -40,7 +40,7 @@ class _Texts:
         """Return what waits to be sent, once."""
         return b"".join(self._protocol.data_to_send())
 
-    def _heard(self, data: bytes) -> list[str]:
+    def _texts_in(self, data: bytes) -> list[str]:
         """Take bytes and return whole texts. Pings, which may come between the parts of one, are answered."""
         protocol, kinds = self._protocol, self._ws.frames.Opcode
         protocol.receive_data(data)
@@ -92,7 +92,7 @@ class TextClient(_Texts):
         Raises:
             WireError: If they are not a WebSocket's.
         """
-        found = self._heard(data)
+        found = self._texts_in(data)
         if self._first is not None and self._protocol.state is self._ws.protocol.State.OPEN:
             self._protocol.send_text(self._first.encode())
             self._first = None
@@ -149,8 +149,8 @@ class TextServer(_Texts):
             self._request = None
             self._shake_hands(bytes(head + blank))
             data = bytes(rest)
-        found = self._heard(data) if data and self.open else []
-        self._look()
+        found = self._texts_in(data) if data and self.open else []
+        self._update_state()
         return found
 
     def packed(self, text: str | bytes) -> bytes:
@@ -168,12 +168,12 @@ class TextServer(_Texts):
 
     def close(self, reason: str, code: int = POLICY) -> None:
         """Close with a reason, of which the first 120 bytes fit."""
-        self._look()
+        self._update_state()
         if self.open:
             self._protocol.send_close(code, reason.encode()[:_MOST_REASON].decode(errors="ignore"))
         self.open, self.closed = False, True
 
-    def _look(self) -> None:
+    def _update_state(self) -> None:
         self.open = self._protocol.state is self._ws.protocol.State.OPEN
         self.closed = not self.open
 
@@ -191,7 +191,7 @@ class TextServer(_Texts):
             answer = protocol.reject(HTTPStatus.FORBIDDEN, f"{self._refusal}\n")
         del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
-        self._look()
+        self._update_state()
         if self.open and self.greeting:
             protocol.send_text(self.greeting)
 
