@@ -53,7 +53,7 @@ class Export:
 
 
 def exported(app: str, things: Sequence[Received], plane: ViewingPlane, form: str) -> Export:
-    """Return a file of what an app was shown, in shares of the viewing plane, or degrees where the viewing plane has degrees.
+    """Return a file of what an app was shown, in shares of the viewing plane or in degrees.
 
     Raises:
         InputError: If there is no such format.

@@ -559,8 +559,8 @@ class NeonSink(OneOutputSink):
             found = re.search(r"interleaved=(\d{1,3})-(\d{1,3})(?:;|$)", transport.strip())
             if transport.strip().startswith("RTP/AVP/TCP") and found and int(found[1]) < 256 > int(found[2]):
                 self._stream, self._channels = stream, (int(found[1]), int(found[2]))
-                transport = f"Transport: RTP/AVP/TCP;unicast;interleaved={found[1]}-{found[2]}"
-                self._say_rtsp(number, "200 OK", transport)
+                chosen = f"Transport: RTP/AVP/TCP;unicast;interleaved={found[1]}-{found[2]}"
+                self._say_rtsp(number, "200 OK", chosen)
                 return
         self._say_rtsp(number, "461 Unsupported Transport")
 
