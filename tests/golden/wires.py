@@ -82,7 +82,8 @@ def _spoken(name: str) -> Copy:
         copy["about"] = _about(protocol)
         if protocol.sink is not None:
             for output in sorted(protocol.outputs):
-                shown = StreamFacts(SCREEN, output=output, areas=("menu",), guarantee="ε=3 for 0.5 s", blank_pupils=True)
+                words = "ε=3 for 0.5 s"
+                shown = StreamFacts(SCREEN, output=output, areas=("menu",), guarantee=words, blank_pupils=True)
                 speak = {"tcp": _over_tcp, "zmq": _over_zmq, "lsl": _over_lsl}[protocol.transport]
                 copy[f"{output} to an app"] = _lines(speak(protocol, shown, output))
         if protocol.listener is not None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """EyeLink trackers through SR Research's ``pylink``: samples of the link, while the tracker writes no file.
 
-Points are in the pixels of the tracker's ``screen_pixel_coords``. It is asked for them, and refused where the policy
-has another screen: nothing else would notice.
+Points are in the pixels of the tracker's ``screen_pixel_coords``. They are compared with the policy's screen, since
+nothing else would notice another one.
 """
 
 from __future__ import annotations

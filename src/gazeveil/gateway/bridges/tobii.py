@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tobii Pro trackers (Spectrum, Fusion, Nano, Spark, …) through Tobii's ``tobii_research``.
 
-Its callbacks run in a thread of the package. They only keep what came; it is read when the bridge is polled, and
-everything but time and the points on the display is dropped there.
+Its callbacks run in a thread of the package and only queue the data. It is read when the bridge is polled, which drops
+everything except time and the points on the display.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 """HTC Vive Pro Eye: the log that a program is writing of SRanipal's values or of Tobii Pro's.
 
 As in files of it, the positions of the two eyes say which way x grows; until a row has them, gaze is missing. They
-are told only where the log calls them mm.
+are reported only if the log gives them in mm.
 """
 
 from __future__ import annotations

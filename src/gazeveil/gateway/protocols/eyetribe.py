@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The EyeTribe protocol: JSON objects over TCP, polled or pushed, with the calibration dialogue that apps expect.
 
-The tracker is calibrated elsewhere, by its owner, and stays so whatever an app asks. An app that goes through all its
-points is told that each was met exactly: constants, and numbers that it sent itself.
+The tracker is calibrated elsewhere, by its owner, and no request changes that. An app that goes through all its points
+gets a perfect result: constants, and numbers that it sent itself.
 
 Trackers end each object with a newline, but clients often do not, so an object ends where its braces close. A line
-that is one object is taken at once; only what is left over is looked at brace by brace.
+that is one object is parsed at once; only the rest is scanned brace by brace.
 
 A frame has room for six points and two pupils. All six are the one veiled point; pupils are constants. An app that
 does not send heartbeats is dropped, as the protocol guarantees.
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
-from gazeveil.gateway.protocols.app_sinks import OneOutputSink, RestDetector
+from gazeveil.gateway.protocols.app_sinks import FixationFlag, OneOutputSink
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, seconds
 
@@ -36,7 +36,7 @@ Answer = dict[str, Any]
 
 
 class EyeTribeCalibration:
-    """How far an app has come.
+    """The progress of an app's calibration.
 
     Attributes:
         running: Whether it has started and not ended.
@@ -244,7 +244,7 @@ HEARTBEAT_MS: Final = 3000
 """How often an app is to send a heartbeat."""
 
 SILENT_FOR: Final = 10.0
-"""Seconds without a word after which an app is dropped: three heartbeats and a little."""
+"""Seconds without a request after which an app is dropped: three heartbeats and a little."""
 
 POLLED_FOR: Final = 10.0
 """Seconds for which one request for a frame counts as listening, where frames are not pushed."""
@@ -352,7 +352,7 @@ class EyeTribeSink(OneOutputSink):
         self._width, self._height = shown.plane.pixels
         self._objects = JsonObjects()
         self._calibration = EyeTribeCalibration()
-        self._fixating = RestDetector(shown.plane)
+        self._fixating = FixationFlag(shown.plane)
         self._push = False
         self._last_request: float | None = None
         self._polled: float | None = None
@@ -388,12 +388,12 @@ class EyeTribeSink(OneOutputSink):
                 self._frame = self._framed(self._t, "0.00", "0.00", LOST, fixating=False)
 
     def silence(self, now: float) -> None:
-        """Say that tracking is lost."""
+        """Send a frame in which tracking is lost."""
         self._fixating.lost()
         self._send_frame(self._framed(self._t, "0.00", "0.00", LOST, fixating=False))
 
     def end(self, reason: str, now: float) -> None:
-        """Say that the tracker's state has changed: there is no stream, and why."""
+        """Report that the tracker's state has changed: there is no stream, and why."""
         self._frame = self._framed(self._t, "0.00", "0.00", LOST, fixating=False)
         values = {"trackerstate": _NO_STREAM, "statusmessage": reason[:200]}
         self._say({"category": "tracker", "request": "get", "statuscode": _STATE_CHANGED, "values": values})

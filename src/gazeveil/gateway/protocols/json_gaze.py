@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze as JSON objects, one a message, from screens and headsets: what goes over WebSocket and, line by line, over TCP.
+"""Gaze as JSON objects, one per message, from screens and headsets, for WebSocket and for lines over TCP.
 
-A vector is a list of three numbers, or an object with ``x``, ``y`` and ``z``, as game engines write them. Nothing here
-is read unless the policy names it.
-
-A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every other object says what it is in ``type``:
-``hello``, ``fixation``, ``hit``, ``silence`` or ``end``.
+A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every other object has a ``type``: ``hello``,
+``fixation``, ``hit``, ``silence`` or ``end``. A vector is a list of three numbers, or an object with ``x``, ``y`` and
+``z``, as game engines write them; vectors are read only if the policy names them.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from gazeveil.gaze.conventions import Vector, angles, in_our_axes
 from gazeveil.geometry import Unit
 
 ABSENT: Final = object()
-"""What is found where nothing is."""
+"""The value at a path that does not exist."""
 
 Path = tuple[str, ...]
 Tree = dict[str, Any]
@@ -53,7 +51,7 @@ def path_of(name: str) -> Path:
 
 
 def at(value: Any, path: Path) -> Any:
-    """Return what is at a path; None if something on the way is null, `ABSENT` if there is no such way."""
+    """Return the value at a path; None if something on the path is null, `ABSENT` if there is no such path."""
     for part in path:
         if value is None:
             return None
@@ -84,7 +82,7 @@ def has_others(given: Any, tree: Tree) -> bool:
     )
 
 
-# --- What headsets say in JSON: gaze as a direction, where the head points, and where the eyes are.
+# --- Vectors of headsets: gaze as a direction, where the head points, and where the eyes are.
 
 
 _PARTS: Final = (("0", "1", "2"), ("x", "y", "z"))
@@ -93,7 +91,7 @@ NOTHING: Final = (math.nan, math.nan)
 
 
 def vector(value: Any) -> Vector | None:
-    """Return a vector; None for whatever is none."""
+    """Return a vector; None for anything else."""
     if type(value) is dict:
         value = [value.get(part) for part in _PARTS[1]] if len(value) == 3 else None
     if type(value) is not list or len(value) != 3:
@@ -103,7 +101,7 @@ def vector(value: Any) -> Vector | None:
 
 
 def pointing(value: Any, axes: str) -> Pointing | None:
-    """Return the yaw and pitch of a vector, NaN if it is null or has no length; None for whatever is none."""
+    """Return the yaw and pitch of a vector, NaN if it is null or has no length; None for anything else."""
     if value is None:
         return NOTHING
     found = vector(value)
@@ -111,7 +109,7 @@ def pointing(value: Any, axes: str) -> Pointing | None:
 
 
 class Headset:
-    """Reads what a policy names beside gaze."""
+    """Reads the fields of head and eyes that a policy names."""
 
     def __init__(self, fields: Fields) -> None:
         self._axes = fields.axes
@@ -164,7 +162,7 @@ class Headset:
 
 
 def head_and_eyes(veiled: VeiledSample) -> str:
-    """Return what leaves beside gaze, as the rest of a JSON object."""
+    """Return head and eyes of a sample as the rest of a JSON object."""
     more = ""
     if veiled.head is not None:
         yaw, pitch = (_number(angle) for angle in veiled.head)
@@ -186,7 +184,7 @@ def _number(value: float) -> str:
 
 
 def paths_of(fields: Fields) -> list[Path]:
-    """Return every way into a sample that the fields name, whichever form its vectors have."""
+    """Return every path in a sample that the fields name, for both forms of vectors."""
     plain = [fields.t, fields.valid, fields.ipd, *(() if fields.direction else fields.gaze)]
     paths = [path_of(name) for name in plain if name]
     for name in (fields.direction, fields.head):
@@ -198,18 +196,18 @@ def paths_of(fields: Fields) -> list[Path]:
     return paths
 
 
-# --- Gaze as JSON objects, one a message: what goes over WebSocket and, line by line, over TCP.
+# --- The messages.
 
 
 VERSION: Final = 1
 """Of these messages. Fields may be added under the same version; none changes its meaning."""
 
 MOST_BYTES: Final = 1 << 16
-"""A longer message is refused: the longest we know of has a few hundred bytes."""
+"""The most bytes of a message; the longest known has a few hundred."""
 
 
 class JsonWriter:
-    """Writes what an app may see.
+    """Writes the messages for an app.
 
     Points are fractions from the top left, or degrees where the viewing plane is in degrees.
     """
@@ -221,7 +219,7 @@ class JsonWriter:
         self._convert: Callable[[float, float], Point] = _same if in_degrees else shown.plane.to_fraction
 
     def hello(self) -> bytes:
-        """Return the first message: what comes, and under which guarantee."""
+        """Return the first message: a description of the stream, and its guarantee."""
         shown = self._shown
         return _write(
             type="hello",
@@ -270,20 +268,20 @@ class JsonWriter:
 
 
 class JsonSink(OneOutputSink):
-    """A sink that speaks in these messages; what carries them is its own."""
+    """A sink of these messages, over any carrier."""
 
     def __init__(self, shown: StreamFacts) -> None:
         super().__init__(shown)
         self._writer = JsonWriter(shown)
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Greet the app again: something else comes from now on."""
+        """Greet the app again: another kind of output comes from now on."""
         super().regrade(shown)
         self._writer = JsonWriter(shown)
         self._send(self._writer.hello())
 
     def silence(self, now: float) -> None:
-        """Say that there is no gaze at present."""
+        """Report that there is no gaze at present."""
         self._send(self._writer.silence())
 
     def _sample(self, veiled: VeiledSample, now: float) -> None:
@@ -297,18 +295,18 @@ class JsonSink(OneOutputSink):
 
     @abstractmethod
     def _send(self, message: bytes) -> None:
-        """Queue a message, if the app can hear it."""
+        """Queue a message, if the app can receive it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonFields:
-    """How a tracker calls things in its JSON.
+    """The names of a tracker's JSON fields.
 
     Attributes:
         t: Time.
         x: Across.
         y: Down; up if ``up``.
-        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: that of the
+        unit: The unit of x and y, if messages do not give it: ``norm``, ``px`` or ``deg``. Empty: that of the
             viewing plane.
         second: How much of ``t`` is one second, for example 1000.
         up: Whether y grows upwards: from the bottom edge, or from straight ahead.
@@ -326,7 +324,7 @@ class JsonReader:
     """Reads a tracker's messages: time and gaze, and nothing else.
 
     ``yaw`` and ``pitch`` in degrees (pitch upwards) stand for x and y where a message has them. With `Fields`, which a
-    policy declares, only what they name is looked at.
+    policy declares, only those are read.
     """
 
     def __init__(self, plane: ViewingPlane, fields: JsonFields | Fields) -> None:
@@ -397,9 +395,10 @@ class JsonReader:
 
 
 def _decoder() -> Callable[[bytes | bytearray | str], Any]:
-    """Return what reads JSON: msgspec where it is installed, being several times as fast as Python's own.
+    """Return a JSON decoder: msgspec's if it is installed, since it is several times as fast.
 
-    What msgspec refuses is tried again: Python's own reads NaN and numbers without bounds, which trackers do send.
+    Messages that msgspec refuses are tried with Python's own, which reads NaN and numbers without bounds: trackers
+    send both.
     """
     try:
         from msgspec.json import decode as quick  # noqa: PLC0415
@@ -425,7 +424,7 @@ _TRUE: Final = (True, "true")  # 1 is equal to True
 
 @functools.lru_cache(maxsize=64)  # a connection is made in microseconds then, and there are few planes
 def converters(plane: ViewingPlane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
-    """Return, for each unit that the viewing plane can be measured in, how points get there and where y up starts."""
+    """Return, for each unit that converts to the viewing plane, the conversion and the origin of an upward y."""
     geometry = plane.geometry
     known: dict[str, tuple[Callable[[float, float], Point], float]] = {}
     for unit in Unit:

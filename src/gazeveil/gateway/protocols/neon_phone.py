@@ -1,18 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The phone of Pupil Labs' Neon and Invisible.
+"""The phone of Pupil Labs' Neon and Invisible: its status, its gaze over RTSP, and the phone that an app sees.
 
-Its status, its gaze over RTSP as a source, and the phone as an app may see it.
+*Source*: eye centres, optical axes, pupils and lids follow the point in the same packet. None of them is decoded,
+except the centres where an app's policy declares them.
 
-What is reported is made of the policy and of constants alone: no phone, no serial number and no battery stands behind
-it. There is no scene camera in it, so no client waits for one.
-
-Eye centres, optical axes, pupils and lids follow the point in the same packet. They are not even decoded, but for the
-centres where an app's policy declares them.
-
-The phone has four ports: HTTP and WebSocket for its status, RTSP for streams, and one that echoes the time. Here one
-port is all of them, since the first bytes of a connection say which is meant. Streams come over the connection itself:
-the status says ``rtspt``, from which clients learn it. There is no scene, no eye and no motion among them.
+*Sink*: the status is made of the policy and of constants alone, without any data of a phone; it names no scene camera,
+so no client waits for one. The phone has four ports: HTTP and WebSocket for its status, RTSP for streams, and one that
+echoes the time. Here one port serves all of them, since the first bytes of a connection show which is meant. Streams
+come over the connection itself: clients learn that from ``rtspt`` in the status.
 """
 
 from __future__ import annotations
@@ -43,7 +39,7 @@ INVISIBLE, NEON = "1", "2"
 CAMERAS: Final[dict[str, Size]] = {INVISIBLE: (1088, 1080), NEON: (1600, 1200)}
 """Pixels of their scene cameras, in which gaze is counted."""
 STREAMS: Final[dict[Output, str]] = {"samples": "gaze", "fixations": "eye_events"}
-"""In which stream each kind of veiled thing is shown."""
+"""The stream of each kind of output."""
 MEMORY: Final = 1 << 36
 _PARAMETERS: Final = re.compile(r"[A-Za-z0-9_.=&-]{0,200}")
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::(\d{1,5}))?")
@@ -51,7 +47,7 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::(
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """Where a tracker's gaze comes out.
+    """Where a phone publishes its gaze.
 
     Attributes:
         port: On the same machine.
@@ -67,13 +63,13 @@ class Sensor:
 
 
 def version_for(shown: StreamFacts) -> str:
-    """Return which glasses an app is shown: Invisible if gaze is counted in its pixels, else Neon."""
+    """Return the glasses that an app sees: Invisible if gaze is in its pixels, else Neon."""
     geometry = shown.plane.geometry
     return INVISIBLE if (geometry.width_px, geometry.height_px) == CAMERAS[INVISIBLE] else NEON
 
 
 def place_in(host: str) -> tuple[str, int]:
-    """Return under which name and port a client has reached this machine, from its ``Host`` header.
+    """Return the name and port by which a client reached this machine, from its ``Host`` header.
 
     Raises:
         WireError: If it does not say.
@@ -108,7 +104,7 @@ def components(shown: StreamFacts, place: tuple[str, int], why_not: str = "") ->
 
 
 def sensor_in(body: bytes) -> Sensor:
-    """Return where gaze comes out, from the status of a phone; all else in it is forgotten.
+    """Return where gaze is published, from the status of a phone; everything else in it is dropped.
 
     Raises:
         WireError: If it is no status, or no glasses are connected.
@@ -119,7 +115,7 @@ def sensor_in(body: bytes) -> Sensor:
         versions = [data.get("version") for model, data in known if model == "Hardware"]
         sensors = [data for model, data in known if model == "Sensor" and _is_gaze(data)]
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        raise WireError("the tracker's status is not what its API says") from None
+        raise WireError("the tracker's status does not follow its API") from None
     if not sensors:
         raise WireError("the tracker sends no gaze: are the glasses connected?")
     port, parameters, protocol = (sensors[0].get(name) for name in ("port", "params", "protocol"))
@@ -135,7 +131,7 @@ def _is_gaze(data: Any) -> bool:
     return data.get("sensor") == "gaze" and data.get("conn_type") == "DIRECT" and data.get("connected") is True
 
 
-# --- Gaze of Neon and Invisible: RTSP asks for the stream, RTP carries it, RTCP says what time it is.
+# --- The source: RTSP asks for the stream, RTP carries it, RTCP dates it.
 
 
 ENCODING: Final = "com.pupillabs.gaze1"
@@ -150,11 +146,11 @@ _CENTRES: Final = struct.Struct("!4x3f16x3f")
 _STATE_AT, _LEAST_STATE = 9, 65
 _KEEP_ALIVE_S, _REPORT_S = 54.0, 5.0
 _STEPS: Final = {"OPTIONS": "DESCRIBE", "DESCRIBE": "SETUP", "SETUP": "PLAY", "PLAY": ""}
-"""What is asked after each answer."""
+"""The next request after each answer."""
 
 
 class NeonSource(Source):
-    """The client of the phone's gaze stream, once its status has said where that is.
+    """The client of the phone's gaze stream, whose place is known from the status.
 
     Args:
         plane: Where gaze lies.
@@ -192,14 +188,14 @@ class NeonSource(Source):
         self.datagrams: list[tuple[int, int, bytes]] = []
 
     def connected(self, now: float) -> None:
-        """Begin to ask."""
+        """Send the first request."""
         self._ask("OPTIONS")
 
     def received(self, data: bytes, now: float) -> list[RawSample]:
         """Take bytes of the connection: answers, and gaze where it comes in between.
 
         Raises:
-            WireError: If they are not what RTSP says, or the tracker refuses.
+            WireError: If they are not RTSP, or the tracker refuses.
         """
         found: list[RawSample] = []
         for one in self._messages.feed(data):
@@ -212,7 +208,7 @@ class NeonSource(Source):
         return found
 
     def gaze(self, data: bytes) -> list[RawSample]:
-        """Take one packet of gaze; what comes before the first report has no time, and what comes too late is left out.
+        """Take one packet of gaze; one before the first report has no time and is dropped, as is one that is late.
 
         Raises:
             WireError: If it is none, or its payload has a length that no glasses send.
@@ -238,7 +234,7 @@ class NeonSource(Source):
         self._report = report_in(data) or self._report
 
     def tick(self, now: float) -> None:
-        """Keep the session alive, and say that someone is there."""
+        """Keep the session alive, and send a receiver report."""
         if now >= self._report_at:
             self._report_at = now + _REPORT_S
             if self.ports is None:
@@ -330,12 +326,12 @@ def _place(numbers: tuple[float, ...]) -> Place | None:
     return (x, y, z) if all(abs(one) <= FARTHEST_MM for one in numbers) else None  # NaN is not, either
 
 
-# --- The phone of Neon or Invisible, as far as an app may see it.
+# --- The sink: the phone that an app sees.
 
 
 CLOCK_RATE: Final = 90_000
 FILL_S: Final = 1.0
-"""A client takes a stream for dead that says nothing for ten seconds, so something is stated each second."""
+"""Seconds between messages: clients give up a stream after ten seconds of silence."""
 ENCODINGS: Final = {"gaze": ENCODING, "eye_events": "com.pupillabs.eye_events1"}
 _TYPE: Final = 96
 _FIXATION, _KEEP_ALIVE = 1, 5
@@ -395,25 +391,25 @@ class NeonSink(OneOutputSink):
                 if isinstance(one, Message) and not self.ended:
                     self._answer(one, now)
         elif self._kind == "status":
-            self._texts.feed(data)  # whatever it says is ignored
+            self._texts.feed(data)  # its messages are ignored
             self._out += self._texts.to_send()
             self.refused_origin, self.ended = self._texts.refused_origin, self._texts.closed
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Tell who follows the status what comes now; who follows the other stream is let go."""
+        """Report the new output to connections that follow the status; end those of the other stream."""
         super().regrade(shown)
         self._tell_status()
         if self._stream and self._stream != STREAMS.get(shown.output):
             self.ended = True
 
     def silence(self, now: float) -> None:
-        """Say that there is no gaze at present, as glasses do that nobody wears; an end is taken back."""
+        """Report that there is no gaze at present, like glasses that nobody wears; this undoes an end."""
         self._go_on()
         if self.wants_gaze:
             self._fill(now)
 
     def tick(self, now: float) -> None:
-        """Say each second that a stream is alive, where nothing else says so."""
+        """Send a message each second so that a stream stays alive."""
         if self.wants_gaze and now - self._said_at >= FILL_S:
             self._fill(now)
 
@@ -464,7 +460,7 @@ class NeonSink(OneOutputSink):
         self._tell_status()
 
     def _tell_status(self) -> None:
-        """Tell whoever follows the status."""
+        """Send an update to connections that follow the status."""
         if self._texts.open:
             for part in components(self.shown, self._place, self._why_not):
                 self._out += self._texts.packed(json.dumps(part))

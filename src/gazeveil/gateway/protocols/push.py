@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze that is sent to the gateway over WebSocket: by a page, a headset's runtime or a small program.
 
-The gateway listens, and the sender connects. `_pushing` has what a sender says, `_websocket_text` which web pages may
-connect. Nothing that is sent here ever leaves but through a veil.
+The gateway listens and the sender connects. `pushed_gaze` has the conversation, `websocket_connection` decides which
+web pages may connect. Samples leave only through a veil.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze that is sent to the gateway as lines of JSON over TCP: by a game engine, a headset's runtime or a small program.
 
-The same conversation as over WebSocket, one text a line. A browser cannot take part: its first line is no token.
+The same conversation as over WebSocket, one text per line. A browser is refused: its first line is no token.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gazeveil.gateway.protocols.pushed_gaze import (
 from gazeveil.gateway.tracker_fields import Fields
 
 SILENT_S: Final = 10.0
-"""After how long without a line a sender is dropped: nothing else says that a cable was pulled."""
+"""Seconds without a line after which a sender is dropped: nothing else shows that a cable was pulled."""
 
 
 class PushLinesSource(PushedTextSource):

@@ -23,11 +23,11 @@ _MOST_REASON: Final = 120
 
 
 class _Texts:
-    """What both ends have in common.
+    """What client and server share.
 
     Attributes:
-        pongs: How many pings the other end has answered.
-        binaries: How many messages were not text; they are ignored.
+        pongs: How many pings were answered.
+        binaries: How many messages were binary; they are ignored.
     """
 
     def __init__(self, protocol: Any) -> None:
@@ -41,7 +41,7 @@ class _Texts:
         return b"".join(self._protocol.data_to_send())
 
     def _texts_in(self, data: bytes) -> list[str]:
-        """Take bytes and return whole texts. Pings, which may come between the parts of one, are answered."""
+        """Take bytes and return complete texts; answer pings, which may come between the parts of a text."""
         protocol, kinds = self._protocol, self._ws.frames.Opcode
         protocol.receive_data(data)
         found = []
@@ -66,11 +66,11 @@ class _Texts:
 
 
 class TextClient(_Texts):
-    """The end that asks for a WebSocket.
+    """The client side of a WebSocket.
 
     Args:
         longest: Bytes of the longest text that is accepted.
-        uri: Where the server is, for the handshake.
+        uri: The server's address, for the handshake.
     """
 
     def __init__(self, longest: int, uri: str = "ws://127.0.0.1:43333/") -> None:
@@ -87,10 +87,10 @@ class TextClient(_Texts):
         self._first = text
 
     def feed(self, data: bytes) -> list[str]:
-        """Take bytes and return the texts that are whole now.
+        """Take bytes and return the texts that are complete now.
 
         Raises:
-            WireError: If they are not a WebSocket's.
+            WireError: If they break the WebSocket protocol.
         """
         found = self._texts_in(data)
         if self._first is not None and self._protocol.state is self._ws.protocol.State.OPEN:
@@ -100,18 +100,18 @@ class TextClient(_Texts):
 
 
 class TextServer(_Texts):
-    """The end that is asked.
+    """The server side of a WebSocket.
 
     Args:
         longest: Bytes of the longest text that is accepted.
         origins: Web pages that may connect, besides those of this machine.
         greeting: The first text, sent as soon as there is a WebSocket.
-        refusal: What any other page is answered.
+        refusal: The answer to any other page.
 
     Attributes:
         greeting: The same.
         open: Whether there is a WebSocket.
-        closed: Whether there is none any more, or never was.
+        closed: Whether it was closed or refused.
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
     """
 
@@ -132,10 +132,10 @@ class TextServer(_Texts):
         self.refused_origin = ""
 
     def feed(self, data: bytes) -> list[str]:
-        """Take bytes and return the texts that are whole now.
+        """Take bytes and return the texts that are complete now.
 
         Raises:
-            WireError: If they are not a WebSocket's.
+            WireError: If they break the WebSocket protocol.
         """
         if self.closed:
             return []
@@ -154,7 +154,7 @@ class TextServer(_Texts):
         return found
 
     def packed(self, text: str | bytes) -> bytes:
-        """Return a text as a frame; a server's are not masked, so a few bytes before it are all that it needs."""
+        """Return a text as a frame; a server's frames are not masked, so it only needs a short prefix."""
         data = text.encode() if isinstance(text, str) else text
         size = len(data)
         if size < 126:
@@ -163,7 +163,7 @@ class TextServer(_Texts):
         return bytes((0x81, marker)) + size.to_bytes(width, "big") + data
 
     def ping(self) -> None:
-        """Ask whether the app is still there; an answer raises ``pongs``."""
+        """Send a ping; an answer increases ``pongs``."""
         self._protocol.send_ping(b"")
 
     def close(self, reason: str, code: int = POLICY) -> None:
@@ -197,7 +197,7 @@ class TextServer(_Texts):
 
 
 def may_read(found: list[str], listed: tuple[str, ...]) -> bool:
-    """Return whether a request with these Origin headers may read: none (no browser), this machine's, or a listed."""
+    """Return whether these Origin headers may read: none (no browser), one of this machine, or a listed one."""
     if not found:
         return True
     if len(found) > 1:
@@ -231,5 +231,5 @@ def _websockets() -> Any:
 
 @functools.cache
 def _mute() -> logging.Logger:
-    """Return a logger that says nothing: at its lowest level the package logs every frame, and frames are gaze."""
+    """Return a logger without output: at its lowest level the package logs every frame, and frames are gaze."""
     return logging.Logger("gazeveil.websocket", logging.CRITICAL + 1)
