@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.protocol import PROTOCOLS, Sink, StreamFacts, ViewingPlane
-from gazeveil.gateway.sample import Veiled, _sample
+from gazeveil.gateway.sample import Veiled, make_veiled_sample
 from gazeveil.geometry import screen
 
 SCREEN = ViewingPlane(screen(1920, 1080, 527, 296, 600))
@@ -29,8 +29,8 @@ def made_up(n: int, rate_hz: float) -> Veiled:
     t = n / rate_hz
     where = int(t * 2) % 4
     if t % 2 > 2 - 1 / 6:
-        return _sample(t, math.nan, math.nan)
-    return _sample(t, 480.0 + 320 * where, 270.0 + 180 * where)
+        return make_veiled_sample(t, math.nan, math.nan)
+    return make_veiled_sample(t, 480.0 + 320 * where, 270.0 + 180 * where)
 
 
 @dataclass

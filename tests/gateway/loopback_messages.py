@@ -22,7 +22,7 @@ from pathlib import Path
 from gazeveil.gateway.protocol import StreamFacts
 from gazeveil.gateway.protocols.lsl import LslSink
 from gazeveil.gateway.protocols.pupil import PupilSink
-from gazeveil.gateway.sample import Veiled, _fixation, _hit
+from gazeveil.gateway.sample import Veiled, make_veiled_fixation, make_veiled_hit
 from tests.gateway.loopback import SCREEN, made_up
 
 LSL_ON_THIS_MACHINE = """[ports]
@@ -44,11 +44,11 @@ def clients() -> Path | None:
 
 
 def made_up_fixation(n: int, rate_hz: float) -> Veiled:
-    return _fixation(n / rate_hz, 480.0 + n, 270.0, 0.25, n)
+    return make_veiled_fixation(n / rate_hz, 480.0 + n, 270.0, 0.25, n)
 
 
 def made_up_hit(n: int, rate_hz: float) -> Veiled:
-    return _hit(n / rate_hz, ("unnamed", "", "menu")[n // 10 % 3])
+    return make_veiled_hit(n / rate_hz, ("unnamed", "", "menu")[n // 10 % 3])
 
 
 MADE_UP: dict[str, Callable[[int, float], Veiled]] = {

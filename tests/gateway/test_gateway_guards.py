@@ -22,7 +22,7 @@ from gazeveil.gateway.control import http
 from gazeveil.gateway.hub.tracker_stream import TrackerStream
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols import eyetribe
-from gazeveil.gateway.sample import _sample
+from gazeveil.gateway.sample import make_veiled_sample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Limited, Meters, log_to, shortened
 from gazeveil.noise import NoiseSource
@@ -112,7 +112,7 @@ def test_an_app_that_polls_frames_listens_for_a_while_and_sees_no_old_frame_afte
     sink, ask = make(StreamFacts(SCREEN)), b'{"category":"tracker","request":"get","values":["frame"]}\n'
     sink.connected(0.0)
     sink.received(ask, 0.0)
-    sink.show(_sample(1.0, 960.0, 540.0), 0.1)
+    sink.show(make_veiled_sample(1.0, 960.0, 540.0), 0.1)
     sink.data_to_send()
     sink.received(ask, 1.0)
     assert b'"state":7' in sink.data_to_send()

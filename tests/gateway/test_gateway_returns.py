@@ -19,7 +19,7 @@ import pytest
 from gazeveil.errors import InputError
 from gazeveil.gateway import connections, simulated_trackers, tcp
 from gazeveil.gateway.hub.payments import PATIENCE_S
-from gazeveil.gateway.sample import _sample
+from gazeveil.gateway.sample import make_veiled_sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.telemetry import Meters
 from gazeveil.privacy.ledger.clock import Clock
@@ -194,7 +194,7 @@ def test_a_closed_door_keeps_no_connection_of_an_app_that_does_not_read() -> Non
             transport = connection._transport
             assert transport is not None
             while not transport.get_write_buffer_size():
-                made.show(_sample(1.0, 2.0, 3.0))
+                made.show(make_veiled_sample(1.0, 2.0, 3.0))
                 made.flush(tcp.monotonic())
             await made.close("the policy changed")
             assert connection._transport is None, "it waits for a reader who never comes"

@@ -22,7 +22,7 @@ from gazeveil.errors import InputError, PrivacyError, UnknownName
 from gazeveil.gateway import tcp
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
-from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.tcp import AppOutlet, TrackerLink
 from gazeveil.gateway.telemetry import Meters, log_to
@@ -231,7 +231,7 @@ def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypa
         number = 0
         while meters.apps["game"].dropped < 100:
             number += 1
-            door.show(_sample(float(number), 100.0, 100.0))
+            door.show(make_veiled_sample(float(number), 100.0, 100.0))
             door.flush(tcp.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
@@ -263,7 +263,7 @@ def test_an_app_that_stands_still_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         number = 0
         while not meters.apps["game"].dropped:
             number += 1
-            door.show(_sample(float(number), 100.0, 100.0))
+            door.show(make_veiled_sample(float(number), 100.0, 100.0))
             door.flush(tcp.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
@@ -286,7 +286,7 @@ def test_a_rude_app_is_cut_off_and_the_others_go_on() -> None:
         rude_writer.write(b"GET / HTTP/1.1\r\n\r\n")
         with contextlib.suppress(ConnectionError):
             await rude.read()
-        door.show(_sample(1.0, 100.0, 100.0))
+        door.show(make_veiled_sample(1.0, 100.0, 100.0))
         door.flush(tcp.monotonic())
         async with asyncio.timeout(5):
             while not is_gaze(json.loads(await polite.readline())):

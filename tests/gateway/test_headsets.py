@@ -17,7 +17,7 @@ from gazeveil.gateway.policy.settings import AppSetting, TrackerSetting, read_po
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import JsonWriter
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
-from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, _sample
+from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, make_veiled_sample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.gaze.conventions import AXES, angles, direction, in_our_axes, to_head, to_world
@@ -168,11 +168,11 @@ def test_fixations_and_areas_carry_nothing_beside_gaze() -> None:
 
 def test_messages_hold_what_leaves_beside_gaze() -> None:
     writer = JsonWriter(StreamFacts(PLANE))
-    told = json.loads(writer.sample(_sample(1.0, 2.0, 3.0, (4.0, 5.0), EyeGeometry((1, 2, 3), None, 63.0))))
+    told = json.loads(writer.sample(make_veiled_sample(1.0, 2.0, 3.0, (4.0, 5.0), EyeGeometry((1, 2, 3), None, 63.0))))
     assert (told["head"], told["origins"], told["ipd"]) == ({"yaw": 4, "pitch": 5}, [[1, 2, 3], None], 63)
-    told = json.loads(writer.sample(_sample(1.0, math.nan, math.nan, (math.nan, math.nan))))
+    told = json.loads(writer.sample(make_veiled_sample(1.0, math.nan, math.nan, (math.nan, math.nan))))
     assert (told["valid"], told["head"]) == (False, {"yaw": None, "pitch": None})
-    assert set(json.loads(writer.sample(_sample(1.0, 2.0, 3.0)))) == {"t", "x", "y", "unit", "valid"}
+    assert set(json.loads(writer.sample(make_veiled_sample(1.0, 2.0, 3.0)))) == {"t", "x", "y", "unit", "valid"}
 
 
 GOOD = """\

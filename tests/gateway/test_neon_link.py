@@ -22,7 +22,7 @@ from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.neon_phone import NeonSource
 from gazeveil.gateway.protocols.rtsp import RECEIVER
-from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_sample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Meters, log_to
 from gazeveil.geometry import screen
@@ -195,7 +195,7 @@ def test_a_link_follows_the_door_of_an_app_which_is_one_port_for_everything() ->
         def show() -> None:
             nonlocal shown
             shown += 1
-            door.show(_sample(shown / 60, 800.0, 600.0))
+            door.show(make_veiled_sample(shown / 60, 800.0, 600.0))
             door.flush(0.0)
 
         async with following(door.port) as followed:

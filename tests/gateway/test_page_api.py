@@ -19,7 +19,7 @@ from gazeveil.errors import OutputError
 from gazeveil.gateway.control.decisions import Decisions
 from gazeveil.gateway.control.http import HEADERS, MOST_TRIES, PageFiles
 from gazeveil.gateway.control.openapi import OPENAPI
-from gazeveil.gateway.control.page_view import MOST_STREAMS, _points
+from gazeveil.gateway.control.page_view import MOST_STREAMS, shares_of
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.sample import VeiledFixation, VeiledHit, VeiledSample
 from tests.gateway.page_bench import HOST, OURS, POLICY, TOKEN, PageBench
@@ -485,4 +485,4 @@ def test_hits_are_told_by_name_and_missing_gaze_as_missing(bench: PageBench) -> 
     told = asyncio.run(run())["apps"]["game"]
     assert told["veiled"] == []
     assert [hit[1] for hit in told["hits"]] == ["left"]
-    assert _points([(1.0, math.nan, math.nan)], lambda x, y: (x, y)) == [[1.0, None, None]]
+    assert shares_of([(1.0, math.nan, math.nan)], lambda x, y: (x, y)) == [[1.0, None, None]]

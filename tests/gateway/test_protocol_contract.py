@@ -20,7 +20,14 @@ from gazeveil.errors import PrivacyError, WireError
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Output, Protocol, PushedSource, Sink, Source, StreamFacts
 from gazeveil.gateway.protocols.gazepointer import packed
 from gazeveil.gateway.protocols.rtsp import Frame, Messages
-from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample, _fixation, _hit, _sample
+from gazeveil.gateway.sample import (
+    RawSample,
+    Veiled,
+    VeiledSample,
+    make_veiled_fixation,
+    make_veiled_hit,
+    make_veiled_sample,
+)
 from tests.gateway.loopback import SCREEN
 from tests.gateway.neon_phone import asking_for, packet, report
 
@@ -39,9 +46,9 @@ OUTPUTS = pytest.mark.parametrize(
 )
 
 THINGS: dict[Output, Veiled] = {
-    "samples": _sample(2.0, 480.0, 810.0),
-    "fixations": _fixation(2.0, 480.0, 810.0, 0.5, 3),
-    "hits": _hit(2.0, "menu"),
+    "samples": make_veiled_sample(2.0, 480.0, 810.0),
+    "fixations": make_veiled_fixation(2.0, 480.0, 810.0, 0.5, 3),
+    "hits": make_veiled_hit(2.0, "menu"),
 }
 
 
@@ -219,7 +226,7 @@ def test_no_field_off_the_list_leaves(protocol: Protocol, output: Output) -> Non
 @BOTH_SIDES
 def test_a_source_understands_its_own_sink(protocol: Protocol) -> None:
     points = [(100.0 + 37.5 * i, 900.0 - 61.25 * i) for i in range(12)]
-    found = carried(protocol, [_sample(1.0 + i / 60, *point) for i, point in enumerate(points)])
+    found = carried(protocol, [make_veiled_sample(1.0 + i / 60, *point) for i, point in enumerate(points)])
     assert all(type(sample) is RawSample for sample in found)
     assert len(found) == len(points)
     for sample, (x, y) in zip(found, points, strict=True):
@@ -228,7 +235,7 @@ def test_a_source_understands_its_own_sink(protocol: Protocol) -> None:
 
 @BOTH_SIDES
 def test_a_missing_point_is_missing_at_the_other_end(protocol: Protocol) -> None:
-    found = carried(protocol, [_sample(1.0, 480.0, 270.0), _sample(1.1, math.nan, math.nan)])
+    found = carried(protocol, [make_veiled_sample(1.0, 480.0, 270.0), make_veiled_sample(1.1, math.nan, math.nan)])
     assert [math.isnan(sample.x) for sample in found] in ([False, True], [False])  # or says nothing at all
 
 

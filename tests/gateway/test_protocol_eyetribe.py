@@ -25,7 +25,7 @@ from gazeveil.gateway.protocols.eyetribe import (
     plainly,
     quickest,
 )
-from gazeveil.gateway.sample import RawSample, _fixation, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_fixation, make_veiled_sample
 from gazeveil.geometry import normalised
 from tests.gateway.loopback import SCREEN
 from tests.gateway.transcript import replay
@@ -64,10 +64,10 @@ def test_the_dialogue_with_pytribe_is_as_it_was_recorded(client: str, piece: int
 
 def test_frames_are_pushed_once_an_app_asks_for_them() -> None:
     sink = a_sink()
-    sink.show(_sample(1.0, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 480.0, 270.0), 0.0)
     assert replies(sink) == []
     assert ask(sink, "tracker", "set", {"push": True, "version": 1})["statuscode"] == 200
-    sink.show(_sample(1.25, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.25, 480.0, 270.0), 0.0)
     [reply] = replies(sink)
     assert (reply["category"], reply["statuscode"]) == ("tracker", 200)
     frame = reply["values"]["frame"]
@@ -84,19 +84,19 @@ def test_frames_are_pushed_once_an_app_asks_for_them() -> None:
         "righteye": eye,
     }
     ask(sink, "tracker", "set", {"push": "false"})  # PyTribe puts it into quotes
-    sink.show(_sample(1.3, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.3, 480.0, 270.0), 0.0)
     assert replies(sink) == []
 
 
 def test_a_frame_can_be_asked_for_at_any_time() -> None:
     sink = a_sink()
     assert ask(sink, "tracker", "get", ["frame"])["values"]["frame"]["state"] == 16
-    sink.show(_sample(1.0, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 480.0, 270.0), 0.0)
     assert ask(sink, "tracker", "get", ["frame", "push"])["values"]["frame"]["raw"] == {"x": 480.0, "y": 270.0}
-    sink.show(_sample(1.1, math.nan, math.nan), 0.0)
+    sink.show(make_veiled_sample(1.1, math.nan, math.nan), 0.0)
     frame = ask(sink, "tracker", "get", ["frame"])["values"]["frame"]
     assert (frame["state"], frame["raw"], frame["fix"]) == (8, {"x": 0.0, "y": 0.0}, False)
-    sink.show(_sample(1.2, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.2, 480.0, 270.0), 0.0)
     sink.silence(0.0)
     assert ask(sink, "tracker", "get", ["frame"])["values"]["frame"]["state"] == 16
 
@@ -116,20 +116,20 @@ def test_resting_is_told_from_the_veiled_points() -> None:
     sink = a_sink()
     ask(sink, "tracker", "set", {"push": True})
     for n in range(12):
-        sink.show(_sample(n / 60, 480.0, 270.0), 0.0)
-    sink.show(_sample(0.2, 1400.0, 900.0), 0.0)
+        sink.show(make_veiled_sample(n / 60, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(0.2, 1400.0, 900.0), 0.0)
     assert [reply["values"]["frame"]["fix"] for reply in replies(sink)] == [False] * 6 + [True] * 6 + [False]
 
 
 def test_an_app_that_may_have_fixations_gets_them_and_no_samples() -> None:
     sink = a_sink(output="fixations")
     ask(sink, "tracker", "set", {"push": True})
-    sink.show(_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
+    sink.show(make_veiled_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
     [reply] = replies(sink)
     frame = reply["values"]["frame"]
     assert (frame["time"], frame["fix"], frame["avg"]) == (5000, True, {"x": 960.0, "y": 540.0})
     with pytest.raises(PrivacyError):
-        sink.show(_sample(5.1, 0.0, 0.0), 0.0)
+        sink.show(make_veiled_sample(5.1, 0.0, 0.0), 0.0)
 
 
 def test_raw_gaze_is_refused() -> None:
@@ -227,7 +227,7 @@ def test_an_end_says_why_and_nothing_follows() -> None:
     [reply] = replies(sink)
     assert sink.ended
     assert (reply["statuscode"], reply["values"]["statusmessage"]) == (802, 'spent "all"\n')
-    sink.show(_sample(1.0, 0.0, 0.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 0.0, 0.0), 0.0)
     sink.received(b'{"category":"tracker","request":"get","values":["frame"]}', 0.0)
     assert replies(sink) == []
 
@@ -235,7 +235,7 @@ def test_an_end_says_why_and_nothing_follows() -> None:
 @pytest.mark.parametrize("t", [-1.0, 0.0, 1e9, 1e11, 4e11])
 def test_any_time_has_a_date(t: float) -> None:
     sink = a_sink()
-    sink.show(_sample(t, 1.0, 1.0), 0.0)
+    sink.show(make_veiled_sample(t, 1.0, 1.0), 0.0)
     frame = ask(sink, "tracker", "get", ["frame"])["values"]["frame"]
     assert frame["time"] == t * 1000
     assert len(frame["timestamp"].split("-")) == 3
@@ -247,7 +247,7 @@ def test_any_time_has_a_date(t: float) -> None:
 @example(0.0, math.nan)
 def test_every_veiled_point_becomes_a_frame_that_can_be_read(x: float, y: float) -> None:
     sink = a_sink()
-    sink.show(_sample(1.0, x, y), 0.0)
+    sink.show(make_veiled_sample(1.0, x, y), 0.0)
     frame = ask(sink, "tracker", "get", ["frame"])["values"]["frame"]
     assert frame["state"] == (7 if abs(x / 1920) <= 1e6 and abs(y / 1080) <= 1e6 else 8)
 
@@ -458,8 +458,8 @@ def test_without_any_size_there_is_no_gaze() -> None:
 def test_a_source_understands_a_sink() -> None:
     sink, source = a_sink(), a_source()
     sink.received(source.data_to_send(), 0.0)
-    sink.show(_sample(3.0, 960.0, 270.0), 0.0)
-    sink.show(_sample(3.1, math.nan, math.nan), 0.0)
+    sink.show(make_veiled_sample(3.0, 960.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(3.1, math.nan, math.nan), 0.0)
     first, second = source.received(sink.data_to_send(), 0.0)
     assert (first.t, first.x, first.y) == (3.0, 960.0, 270.0)
     assert (second.t, math.isnan(second.x)) == (3.1, True)

@@ -24,7 +24,7 @@ from gazeveil.gateway.protocols.gazepointer import (
     Strings,
     packed,
 )
-from gazeveil.gateway.sample import RawSample, _fixation, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_fixation, make_veiled_sample
 from gazeveil.geometry import normalised
 from tests.gateway.loopback import SCREEN
 from tests.gateway.transcript import replay
@@ -77,11 +77,11 @@ def test_the_dialogue_is_as_it_was_recorded(name: str, piece: int | None) -> Non
 
 def test_an_app_that_names_a_key_gets_records_of_a_point_and_a_head_that_never_moves() -> None:
     sink = a_sink()
-    sink.show(_sample(1.0, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 480.0, 270.0), 0.0)
     assert sink.data_to_send() == b""
     sink.received(HELLO, 0.0)
     assert strings(sink.data_to_send()) == ["ok"]
-    sink.show(_sample(1.1, 480.0, 270.126), 0.0)
+    sink.show(make_veiled_sample(1.1, 480.0, 270.126), 0.0)
     [record] = strings(sink.data_to_send())
     found = dict(re.findall(r"<(\w+)>([^<]+)</\1>", record))
     assert record.startswith("<CGazeData>")
@@ -96,10 +96,10 @@ def heads() -> list[str]:
 def test_a_browser_gets_the_same_as_json() -> None:
     sink, answer = a_browser()
     assert answer.startswith(b"HTTP/1.1 101 ")
-    sink.show(_sample(1.0, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 480.0, 270.0), 0.0)
     assert sink.data_to_send() == b""
     sink.received(masked(b"AppKeyDemo"), 0.0)
-    sink.show(_sample(1.1, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.1, 480.0, 270.0), 0.0)
     status, record = texts(sink.data_to_send())
     assert status == "ok"
     assert json.loads(record) == {"GazeX": 480.0, "GazeY": 270.0, **dict.fromkeys(heads(), 0)}
@@ -130,7 +130,7 @@ def test_a_web_page_from_elsewhere_may_not_read_unless_it_is_listed(
     assert answer.startswith(b"HTTP/1.1 101 " if allowed else b"HTTP/1.1 403 ")
     assert sink.ended is not allowed
     sink.received(masked(b"AppKeyDemo"), 0.0)
-    sink.show(_sample(1.0, 480.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 480.0, 270.0), 0.0)
     assert (b"GazeX" in sink.data_to_send()) is allowed
 
 
@@ -146,7 +146,7 @@ def test_without_a_point_nothing_is_said() -> None:
     sink.received(HELLO, 0.0)
     sink.data_to_send()
     for x, y in ((math.nan, math.nan), (math.inf, 0.0), (0.0, -math.inf)):
-        sink.show(_sample(1.0, x, y), 0.0)
+        sink.show(make_veiled_sample(1.0, x, y), 0.0)
     sink.silence(0.0)
     assert sink.data_to_send() == b""
 
@@ -155,10 +155,10 @@ def test_an_app_that_may_have_fixations_gets_them_and_no_samples() -> None:
     sink = a_sink(output="fixations")
     sink.received(HELLO, 0.0)
     sink.data_to_send()
-    sink.show(_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
+    sink.show(make_veiled_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
     assert "<GazeX>960.00<" in strings(sink.data_to_send())[0]
     with pytest.raises(PrivacyError):
-        sink.show(_sample(5.1, 0.0, 0.0), 0.0)
+        sink.show(make_veiled_sample(5.1, 0.0, 0.0), 0.0)
 
 
 def test_raw_gaze_is_refused() -> None:
@@ -190,7 +190,7 @@ def test_an_end_says_why_in_both_dialects_and_nothing_follows() -> None:
     assert farewell[2:4] == (1008).to_bytes(2, "big")
     assert farewell[4:].startswith(b"spentspent")
     for ended in (sink, browser):
-        ended.show(_sample(1.0, 0.0, 0.0), 0.0)
+        ended.show(make_veiled_sample(1.0, 0.0, 0.0), 0.0)
         assert ended.ended
         assert ended.data_to_send() == b""
 
@@ -336,9 +336,9 @@ def test_a_source_understands_a_sink(dialect: str, piece: int) -> None:
                 found.extend(source.received(said[begin : begin + piece], 7.0))
 
     talk()
-    sink.show(_sample(3.0, 960.0, 270.0), 0.0)
-    sink.show(_sample(3.1, math.nan, math.nan), 0.0)
-    sink.show(_sample(3.2, 1.25, 2.5), 0.0)
+    sink.show(make_veiled_sample(3.0, 960.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(3.1, math.nan, math.nan), 0.0)
+    sink.show(make_veiled_sample(3.2, 1.25, 2.5), 0.0)
     talk()
     assert [(sample.t, sample.x, sample.y) for sample in found] == [
         pytest.approx((7.0, 960.0, 270.0)),

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
-from gazeveil.gateway.protocols.json_gaze import MOST_BYTES, JsonFields, JsonReader, _plainly
+from gazeveil.gateway.protocols.json_gaze import MOST_BYTES, JsonFields, JsonReader, decode_plainly
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
-from gazeveil.gateway.sample import RawSample, _fixation, _hit, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_fixation, make_veiled_hit, make_veiled_sample
 from tests.gateway.loopback import SCREEN, serving
 
 FRACTIONS = ViewingPlane(normalised())
@@ -181,7 +181,7 @@ _NAMES = st.sampled_from(["t", "x", "y", "unit", "valid", "type", "yaw", "pitch"
 def test_the_quick_reader_and_pythons_own_agree(message: dict[str, object], cut: int) -> None:
     pytest.importorskip("msgspec")
     quick, plain = JsonReader(FRACTIONS, JsonFields()), JsonReader(FRACTIONS, JsonFields())
-    plain._decode = _plainly
+    plain._decode = decode_plainly
 
     def outcome(reader: JsonReader, data: bytes) -> object:
         try:
@@ -208,29 +208,29 @@ def test_the_first_line_says_what_comes_and_under_which_promise() -> None:
 def test_points_are_fractions_of_a_screen_and_degrees_of_a_headset() -> None:
     for plane, unit, point in ((SCREEN, "norm", (0.5, 0.25)), (ViewingPlane(headset()), "deg", (960.0, 270.0))):
         sink = JsonLinesSink(StreamFacts(plane))
-        sink.show(_sample(1.5, 960.0, 270.0), 0.0)
+        sink.show(make_veiled_sample(1.5, 960.0, 270.0), 0.0)
         assert written(sink) == [{"t": 1.5, "x": point[0], "y": point[1], "unit": unit, "valid": True}]
 
 
 @pytest.mark.parametrize("x", [math.nan, math.inf])
 def test_a_missing_point_is_null(x: float) -> None:
     sink = JsonLinesSink(StreamFacts(SCREEN))
-    sink.show(_sample(1.5, x, 5.0), 0.0)
+    sink.show(make_veiled_sample(1.5, x, 5.0), 0.0)
     assert written(sink) == [{"t": 1.5, "x": None, "y": None, "unit": "norm", "valid": False}]
 
 
 def test_fixations_hits_silence_and_the_end_say_what_they_are() -> None:
     sink = JsonLinesSink(StreamFacts(SCREEN, output="fixations"))
-    sink.show(_fixation(2.0, 960.0, 540.0, 0.25, 3), 0.0)
+    sink.show(make_veiled_fixation(2.0, 960.0, 540.0, 0.25, 3), 0.0)
     assert written(sink) == [
         {"type": "fixation", "t": 2.0, "x": 0.5, "y": 0.5, "unit": "norm", "duration": 0.25, "number": 3}
     ]
     sink = JsonLinesSink(StreamFacts(SCREEN, output="hits"))
-    sink.show(_hit(2.0, 'the "menu"\n'), 0.0)
-    sink.show(_hit(3.0, ""), 0.0)
+    sink.show(make_veiled_hit(2.0, 'the "menu"\n'), 0.0)
+    sink.show(make_veiled_hit(3.0, ""), 0.0)
     sink.silence(0.0)
     sink.end("the budget is spent", 0.0)
-    sink.show(_hit(4.0, "menu"), 0.0)
+    sink.show(make_veiled_hit(4.0, "menu"), 0.0)
     assert written(sink) == [
         {"type": "hit", "t": 2.0, "area": 'the "menu"\n'},
         {"type": "hit", "t": 3.0, "area": None},
@@ -242,7 +242,7 @@ def test_fixations_hits_silence_and_the_end_say_what_they_are() -> None:
 
 def test_an_app_that_may_have_hits_gets_no_points() -> None:
     with pytest.raises(PrivacyError):
-        JsonLinesSink(StreamFacts(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
+        JsonLinesSink(StreamFacts(SCREEN, output="hits")).show(make_veiled_sample(1.0, 2.0, 3.0), 0.0)
 
 
 def test_a_browser_that_is_made_to_knock_is_cut_off() -> None:

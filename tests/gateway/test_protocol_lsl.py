@@ -22,7 +22,7 @@ from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.protocol import Output, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource, channels_of
-from gazeveil.gateway.sample import _fixation, _hit, _sample
+from gazeveil.gateway.sample import make_veiled_fixation, make_veiled_hit, make_veiled_sample
 from tests.gateway.loopback import SCREEN
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE, clients
 
@@ -102,7 +102,7 @@ def test_a_stream_that_is_called_like_neons_has_neons_channels() -> None:
     ]
     assert (sink.description.name, sink.description.type) == ("Neon Companion_Neon Gaze", "Gaze")
     assert sink.description.source_id == "gazeveil:game"
-    assert sink.show(_sample(1.0, 480.0, 810.0), 5.0) == ([400.0, 900.0], 5.0)
+    assert sink.show(make_veiled_sample(1.0, 480.0, 810.0), 5.0) == ([400.0, 900.0], 5.0)
     silent = sink.silence(6.0)
     assert silent is not None
     assert [math.isnan(float(value)) for value in silent[0]] == [True, True]
@@ -205,19 +205,22 @@ def test_a_point_is_written_as_the_relay_does() -> None:
     sink = LslSink(StreamFacts(ViewingPlane(screen(1000, 500)), name="game"))
     assert [channel.label for channel in sink.description.channels] == ["confidence", "norm_pos_x", "norm_pos_y"]
     assert (sink.description.type, sink.description.name) == ("Gaze", "game")
-    assert sink.show(_sample(3.0, 250.0, 50.0), 50.0) == ([1.0, 0.25, 0.9], 50.0)
+    assert sink.show(make_veiled_sample(3.0, 250.0, 50.0), 50.0) == ([1.0, 0.25, 0.9], 50.0)
 
 
 def test_times_are_those_of_the_machine_and_follow_the_shortest_delay() -> None:
     sink = LslSink(StreamFacts(SCREEN))
-    times = [sink.show(_sample(t, 1.0, 1.0), now) for t, now in ((0.0, 50.0), (1.0, 51.3), (2.0, 52.0), (3.0, 52.9))]
+    times = [
+        sink.show(make_veiled_sample(t, 1.0, 1.0), now)
+        for t, now in ((0.0, 50.0), (1.0, 51.3), (2.0, 52.0), (3.0, 52.9))
+    ]
     assert [time and round(time[1], 3) for time in times] == [50.0, 51.0, 52.0, 52.9]
 
 
 def test_silence_is_one_sample_without_a_place() -> None:
     sink = LslSink(StreamFacts(SCREEN))
     assert sink.silence(1.0) is None
-    sink.show(_sample(3.0, 1.0, 1.0), 50.0)
+    sink.show(make_veiled_sample(3.0, 1.0, 1.0), 50.0)
     silent = sink.silence(51.0)
     assert silent is not None
     values, when = silent
@@ -229,21 +232,21 @@ def test_silence_is_one_sample_without_a_place() -> None:
 def test_fixations_have_their_duration_and_begin_when_they_began() -> None:
     sink = LslSink(StreamFacts(SCREEN, output="fixations"))
     assert sink.description.channels[-1].label == "duration"
-    assert sink.show(_fixation(3.0, 960.0, 540.0, 0.25, 4), 10.0) == ([1.0, 0.5, 0.5, 250.0], 9.75)
+    assert sink.show(make_veiled_fixation(3.0, 960.0, 540.0, 0.25, 4), 10.0) == ([1.0, 0.5, 0.5, 250.0], 9.75)
 
 
 def test_names_of_areas_are_markers_and_the_last_says_why_no_more_come() -> None:
     sink = LslSink(StreamFacts(SCREEN, output="hits"))
     assert (sink.description.type, sink.description.format) == ("Markers", "string")
-    assert sink.show(_hit(3.0, "menu"), 10.0) == (["menu"], 10.0)
+    assert sink.show(make_veiled_hit(3.0, "menu"), 10.0) == (["menu"], 10.0)
     assert sink.end("the budget is spent", 11.0) == (["end: the budget is spent"], 11.0)
     assert sink.ended
-    assert sink.show(_hit(4.0, "menu"), 12.0) is None
+    assert sink.show(make_veiled_hit(4.0, "menu"), 12.0) is None
 
 
 def test_a_stream_takes_only_what_it_says_it_carries() -> None:
     with pytest.raises(PrivacyError):
-        LslSink(StreamFacts(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
+        LslSink(StreamFacts(SCREEN, output="hits")).show(make_veiled_sample(1.0, 2.0, 3.0), 0.0)
 
 
 def test_a_plane_without_fractions_is_refused_at_once() -> None:

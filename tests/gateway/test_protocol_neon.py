@@ -27,7 +27,7 @@ from gazeveil.gateway.protocols.rtsp import (
     packet_of,
     report_in,
 )
-from gazeveil.gateway.sample import RawSample, _fixation, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_fixation, make_veiled_sample
 from gazeveil.geometry import headset, screen
 from tests.gateway.neon_phone import FLOATS, SDP, Phone, asking_for, packet, payload, report
 from tests.gateway.test_protocol_contract import fields_in, keys
@@ -347,14 +347,14 @@ def test_updates_begin_with_the_whole_status_and_say_why_there_is_no_gaze_and_wh
     assert b'"ip": "10.0.0.7"' in said
     assert fields_in(said) <= set(LEAVES)
     assert not sink.wants_gaze
-    sink.show(_sample(1.0, 800.0, 600.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 800.0, 600.0), 0.0)
     assert sink.data_to_send() == b""
     sink.end("the budget is spent", 0.0)
     last = sink.data_to_send()
     assert b'"message": "the budget is spent"' in last
     assert b'"connected": true' not in last
     assert not sink.ended  # a client that is closed out comes again at once, without end
-    for again in (lambda: sink.silence(1.0), lambda: sink.show(_sample(1.0, 800.0, 600.0), 1.0)):
+    for again in (lambda: sink.silence(1.0), lambda: sink.show(make_veiled_sample(1.0, 800.0, 600.0), 1.0)):
         again()
         assert b'"connected": true' in sink.data_to_send()
         again()
@@ -438,15 +438,15 @@ def test_the_time_is_echoed_with_the_machines_own() -> None:
 def test_gaze_is_the_veiled_point_in_the_cameras_pixels_on_the_machines_clock() -> None:
     sink = watched(sink_of(plane=ViewingPlane(screen(1920, 1080))))
     for n in range(3):
-        sink.show(_sample(50.0 + n / 10, 480.0, 810.0), 3.0 + n / 10)
-    sink.show(_sample(50.3, math.nan, math.nan), 3.3)
+        sink.show(make_veiled_sample(50.0 + n / 10, 480.0, 810.0), 3.0 + n / 10)
+    sink.show(make_veiled_sample(50.3, math.nan, math.nan), 3.3)
     told = streamed(sink.data_to_send())
     assert [t for t, _ in told] == pytest.approx([1_000_003.0, 1_000_003.1, 1_000_003.2, 1_000_003.3], abs=2e-5)
     assert [data for _, data in told[:3]] == [struct.pack("!ffB", 400.0, 900.0, 255)] * 3
     x, y, worn = struct.unpack("!ffB", told[3][1])
     assert (math.isnan(x), math.isnan(y), worn) == (True, True, 0)
     sink = watched(sink_of(plane=ViewingPlane(screen(1088, 1080))))
-    sink.show(_sample(50.0, 544.0, 270.0), 3.0)
+    sink.show(make_veiled_sample(50.0, 544.0, 270.0), 3.0)
     assert streamed(sink.data_to_send())[0][1] == struct.pack("!ffB", 544.0, 270.0, 255)
 
 
@@ -467,7 +467,7 @@ def test_fixations_alone_are_eye_events() -> None:
         True,
     ]
     sink = watched(sink_of("fixations"), "eye_events")
-    sink.show(_fixation(60.0, 800.0, 600.0, 0.25, 3), 4.0)
+    sink.show(make_veiled_fixation(60.0, 800.0, 600.0, 0.25, 3), 4.0)
     ((t, data),) = streamed(sink.data_to_send())
     kind, start, end, *rest = struct.unpack("!iqq10f", data)
     assert (kind, end - start) == (1, 250_000_000)

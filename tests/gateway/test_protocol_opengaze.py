@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import PrivacyError, WireError
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.opengaze import _FIELDS, MOST_POINTS, OpenGazeSink, OpenGazeSource
-from gazeveil.gateway.sample import RawSample, _fixation, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_fixation, make_veiled_sample
 from gazeveil.geometry import normalised, screen
 from tests.gateway.loopback import SCREEN
 from tests.gateway.transcript import replay
@@ -43,7 +43,7 @@ def fields(record: str) -> dict[str, str]:
 
 def shown(sink: OpenGazeSink, *samples: tuple[float, float, float]) -> list[dict[str, str]]:
     for sample in samples:
-        sink.show(_sample(*sample), 0.0)
+        sink.show(make_veiled_sample(*sample), 0.0)
     return [fields(line) for line in sink.data_to_send().decode().split("\r\n")[:-1]]
 
 
@@ -132,15 +132,15 @@ def test_a_gap_in_time_ends_a_fixation() -> None:
 def test_an_app_that_may_have_fixations_gets_them_and_no_samples() -> None:
     sink = a_sink(output="fixations")
     say(sink, *enable("TIME", "POG_FIX", "POG_BEST", "DATA"))
-    sink.show(_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
+    sink.show(make_veiled_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
     record = fields(sink.data_to_send().decode().strip())
     assert record["TIME"] == "5.00000"
     assert (record["FPOGX"], record["FPOGS"], record["FPOGD"]) == ("0.50000", "4.75000", "0.25000")
     assert (record["FPOGID"], record["FPOGV"], record["BPOGX"], record["BPOGV"]) == ("7", "1", "0.50000", "1")
     with pytest.raises(PrivacyError):
-        sink.show(_sample(5.1, 0.0, 0.0), 0.0)
+        sink.show(make_veiled_sample(5.1, 0.0, 0.0), 0.0)
     with pytest.raises(PrivacyError):
-        a_sink().show(_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
+        a_sink().show(make_veiled_fixation(5.0, 960.0, 540.0, 0.25, 7), 0.0)
 
 
 def test_raw_gaze_is_refused() -> None:
@@ -354,8 +354,8 @@ def test_ticks_are_a_time_once_their_frequency_is_known() -> None:
 def test_a_source_understands_a_sink() -> None:
     sink, source = a_sink(), a_source()
     sink.received(source.data_to_send(), 0.0)
-    sink.show(_sample(3.0, 960.0, 270.0), 0.0)
-    sink.show(_sample(3.1, math.nan, math.nan), 0.0)
+    sink.show(make_veiled_sample(3.0, 960.0, 270.0), 0.0)
+    sink.show(make_veiled_sample(3.1, math.nan, math.nan), 0.0)
     got = points(source.received(sink.data_to_send(), 0.0))
     assert got[0] == pytest.approx((3.0, 960.0, 270.0), abs=0.02)
     assert got[1][0] == 3.1

@@ -18,7 +18,7 @@ from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.pupil import API_VERSION, PupilSink, PupilSource
-from gazeveil.gateway.sample import RawSample, _fixation, _hit, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_fixation, make_veiled_hit, make_veiled_sample
 from tests.gateway.loopback import SCREEN
 from tests.gateway.loopback_messages import MADE_UP, clients, read_transcript, serving_pupil
 
@@ -222,7 +222,7 @@ def test_requests_have_the_answers_that_clients_expect(request_: bytes, answer: 
 
 def test_time_is_that_of_the_gaze() -> None:
     sink = PupilSink(StreamFacts(SCREEN))
-    sink.show(_sample(100.0, 1.0, 1.0), 5.0)
+    sink.show(make_veiled_sample(100.0, 1.0, 1.0), 5.0)
     assert float(sink.answer([b"t"], 5.5)[0]) == 100.5
 
 
@@ -230,10 +230,10 @@ def test_time_is_that_of_the_gaze() -> None:
 def test_an_app_may_set_the_time_and_gaze_follows(gaze_first: bool) -> None:
     sink = PupilSink(StreamFacts(SCREEN))
     if gaze_first:
-        sink.show(_sample(100.0, 1.0, 1.0), 5.0)
+        sink.show(make_veiled_sample(100.0, 1.0, 1.0), 5.0)
     assert sink.answer([b"T 1000.0"], 6.0) == [b"Timesync successful."]
     assert float(sink.answer([b"t"], 6.5)[0]) == pytest.approx(1000.5)
-    (message, _) = sink.show(_sample(102.0, 1.0, 1.0), 7.0)
+    (message, _) = sink.show(make_veiled_sample(102.0, 1.0, 1.0), 7.0)
     assert decoded(message)["timestamp"] == pytest.approx(1001.0)
     assert float(sink.answer([b"t"], 7.5)[0]) == pytest.approx(1001.5)
     sink.answer([b"T 0.0"], 8.0)
@@ -244,7 +244,7 @@ def test_gaze_keeps_to_the_time_that_was_told_before_it_came() -> None:
     """A client that asks once, before there is gaze, converts all times by that answer."""
     sink = PupilSink(StreamFacts(SCREEN))
     told = float(sink.answer([b"t"], 5000.0)[0])
-    (message, _) = sink.show(_sample(3.0, 1.0, 1.0), 5002.0)
+    (message, _) = sink.show(make_veiled_sample(3.0, 1.0, 1.0), 5002.0)
     assert decoded(message)["timestamp"] == pytest.approx(told + 2.0)
 
 
@@ -260,7 +260,7 @@ def test_a_calibration_that_an_app_starts_is_said_to_be_successful_once() -> Non
 
 def test_blank_pupils_are_of_both_eyes_and_hold_no_number() -> None:
     sink = PupilSink(StreamFacts(SCREEN, blank_pupils=True))
-    (message, _) = sink.show(_sample(3.0, 480.0, 270.0), 0.0)
+    (message, _) = sink.show(make_veiled_sample(3.0, 480.0, 270.0), 0.0)
     assert message[0] == b"gaze.3d.01."
     pupils = decoded(message)["base_data"]
     assert [(pupil["id"], pupil["confidence"]) for pupil in pupils] == [(0, 0.0), (1, 0.0)]  # type: ignore[attr-defined]
@@ -273,14 +273,14 @@ def test_blank_pupils_are_of_both_eyes_and_hold_no_number() -> None:
 @pytest.mark.parametrize("blank", [False, True])
 def test_a_client_finds_the_gaze_of_a_surface_by_its_topic_and_time(blank: bool) -> None:
     sink = PupilSink(StreamFacts(SCREEN, blank_pupils=blank))
-    gaze_message, surface = sink.show(_sample(3.0, 480.0, 270.0), 0.0)
+    gaze_message, surface = sink.show(make_veiled_sample(3.0, 480.0, 270.0), 0.0)
     (point,) = decoded(surface)["gaze_on_surfaces"]  # type: ignore[misc]
     assert point["base_data"] == [gaze_message[0].decode(), decoded(gaze_message)["timestamp"]]  # type: ignore[has-type]
 
 
 def test_a_point_leaves_as_gaze_and_on_a_surface_of_the_apps_name() -> None:
     gaze_message, surface = PupilSink(StreamFacts(ViewingPlane(screen(1000, 500)), name="game")).show(
-        _sample(3.0, 250.0, 50.0), 0.0
+        make_veiled_sample(3.0, 250.0, 50.0), 0.0
     )
     assert gaze_message[0] == b"gaze.2d.01."
     assert decoded(gaze_message) == {
@@ -297,13 +297,15 @@ def test_a_point_leaves_as_gaze_and_on_a_surface_of_the_apps_name() -> None:
 
 
 def test_a_missing_point_has_no_confidence_and_no_place() -> None:
-    (message,) = PupilSink(StreamFacts(SCREEN)).show(_sample(3.0, math.nan, math.nan), 0.0)
+    (message,) = PupilSink(StreamFacts(SCREEN)).show(make_veiled_sample(3.0, math.nan, math.nan), 0.0)
     assert decoded(message)["confidence"] == 0.0
     assert decoded(message)["norm_pos"] == [0.0, 0.0]
 
 
 def test_fixations_leave_with_their_start_and_milliseconds() -> None:
-    (message,) = PupilSink(StreamFacts(SCREEN, output="fixations")).show(_fixation(3.0, 960.0, 540.0, 0.25, 7), 0.0)
+    (message,) = PupilSink(StreamFacts(SCREEN, output="fixations")).show(
+        make_veiled_fixation(3.0, 960.0, 540.0, 0.25, 7), 0.0
+    )
     assert message[0] == b"fixations"
     found = decoded(message)
     assert (found["timestamp"], found["duration"], found["id"]) == (2.75, 250.0, 7)
@@ -312,8 +314,8 @@ def test_fixations_leave_with_their_start_and_milliseconds() -> None:
 
 def test_a_hit_names_the_area_and_says_when_gaze_left_it() -> None:
     sink = PupilSink(StreamFacts(SCREEN, output="hits", areas=("menu",)))
-    (entered,) = sink.show(_hit(1.0, "menu"), 0.0)
-    (left,) = sink.show(_hit(2.0, ""), 0.0)
+    (entered,) = sink.show(make_veiled_hit(1.0, "menu"), 0.0)
+    (left,) = sink.show(make_veiled_hit(2.0, ""), 0.0)
     assert entered[0] == left[0] == b"surfaces.menu"
     assert decoded(entered)["gaze_on_surfaces"][0]["norm_pos"] == [0.5, 0.5]  # type: ignore[index]
     assert decoded(left)["gaze_on_surfaces"] == []
@@ -322,7 +324,7 @@ def test_a_hit_names_the_area_and_says_when_gaze_left_it() -> None:
 def test_silence_is_told_without_confidence_and_an_end_with_its_reason() -> None:
     sink = PupilSink(StreamFacts(SCREEN))
     assert sink.silence(0.0) == []
-    sink.show(_sample(3.0, 1.0, 1.0), 0.0)
+    sink.show(make_veiled_sample(3.0, 1.0, 1.0), 0.0)
     (silent,) = sink.silence(0.0)
     assert decoded(silent)["confidence"] == 0.0
     line, notice = sink.end("the budget of today is spent", 0.0)
@@ -330,13 +332,13 @@ def test_silence_is_told_without_confidence_and_an_end_with_its_reason() -> None
     assert decoded(line)["msg"] == "the budget of today is spent"
     assert notice[0] == b"notify.world_process.stopped"
     assert sink.ended
-    assert sink.show(_sample(4.0, 1.0, 1.0), 0.0) == []
+    assert sink.show(make_veiled_sample(4.0, 1.0, 1.0), 0.0) == []
     assert sink.answer([b"v"], 0.0)
 
 
 def test_an_app_that_may_have_hits_gets_no_points() -> None:
     with pytest.raises(PrivacyError):
-        PupilSink(StreamFacts(SCREEN, output="hits")).show(_sample(1.0, 2.0, 3.0), 0.0)
+        PupilSink(StreamFacts(SCREEN, output="hits")).show(make_veiled_sample(1.0, 2.0, 3.0), 0.0)
 
 
 def test_a_plane_without_fractions_is_refused_at_once() -> None:

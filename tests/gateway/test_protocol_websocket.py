@@ -24,7 +24,7 @@ from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
 from gazeveil.gateway.protocols.websocket_connection import GOING_AWAY, may_read
-from gazeveil.gateway.sample import RawSample, _hit, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_hit, make_veiled_sample
 from tests.gateway.loopback import SCREEN, serving
 from tests.gateway.transcript import replay
 
@@ -82,7 +82,7 @@ def test_a_page_from_elsewhere_is_refused_in_http() -> None:
     sink = WebSocketSink(StreamFacts(SCREEN))
     assert replay("websocket_chromium_elsewhere", sink) == 1
     assert sink.ended
-    sink.show(_sample(1.0, 2.0, 3.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 2.0, 3.0), 0.0)
     assert sink.data_to_send() == b""
 
 
@@ -119,7 +119,7 @@ def test_pages_of_this_machine_and_listed_ones_may_read(origins: list[str], may:
 def test_nothing_is_shown_before_the_handshake() -> None:
     sink = WebSocketSink(StreamFacts(SCREEN))
     sink.connected(0.0)
-    sink.show(_sample(1.0, 2.0, 3.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 2.0, 3.0), 0.0)
     sink.silence(0.0)
     assert sink.data_to_send() == b""
     sink.end("over", 0.0)
@@ -201,7 +201,7 @@ def test_the_end_is_told_as_a_message_and_as_a_close_code(code: int) -> None:
     assert len(sent) - close <= 127
     sent[close + 4 :].decode()
     assert sink.ended
-    sink.show(_sample(1.0, 2.0, 3.0), 0.0)
+    sink.show(make_veiled_sample(1.0, 2.0, 3.0), 0.0)
     assert sink.data_to_send() == b""
 
 
@@ -218,13 +218,13 @@ def test_messages_of_every_length_are_framed(length: int) -> None:
 
 def test_an_app_that_may_have_samples_gets_no_hits() -> None:
     with pytest.raises(PrivacyError):
-        opened().show(_hit(1.0, "menu"), 0.0)
+        opened().show(make_veiled_hit(1.0, "menu"), 0.0)
 
 
 def test_a_source_reads_what_a_sink_writes_and_answers_its_pings() -> None:
     source, sink = joined()
-    sink.show(_sample(1.5, 0.25, 0.75), 0.0)
-    sink.show(_sample(1.6, math.nan, 0.75), 0.0)
+    sink.show(make_veiled_sample(1.5, 0.25, 0.75), 0.0)
+    sink.show(make_veiled_sample(1.6, math.nan, 0.75), 0.0)
     sink.tick(30.0)
     first, second = source.received(sink.data_to_send(), 0.0)
     assert (first.t, first.x, first.y) == (1.5, 0.25, 0.75)
@@ -274,7 +274,7 @@ def test_however_bytes_are_cut_the_dialogue_is_the_same(data: st.DataObject) -> 
     points = data.draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=5))
     source, sink = joined()
     for i, (x, y) in enumerate(points):
-        sink.show(_sample(i, x / 4, y / 4), 0.0)
+        sink.show(make_veiled_sample(i, x / 4, y / 4), 0.0)
     found = [sample for piece in _cut(data, sink.data_to_send()) for sample in source.received(piece, 0.0)]
     assert [(sample.t, sample.x, sample.y) for sample in found] == [
         (i, x / 4, y / 4) for i, (x, y) in enumerate(points)
@@ -310,7 +310,7 @@ def test_any_bytes_are_read_or_refused(stream: bytes, start: bytes) -> None:
 def test_frames_are_never_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("DEBUG"):
         source, sink = joined()
-        sink.show(_sample(1.5, 0.123456, 0.75), 0.0)
+        sink.show(make_veiled_sample(1.5, 0.123456, 0.75), 0.0)
         source.received(sink.data_to_send(), 0.0)
     assert caplog.text == ""
 

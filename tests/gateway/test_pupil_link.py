@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols.pupil import PupilSource
-from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gateway.sample import RawSample, make_veiled_sample
 from gazeveil.gateway.telemetry import Meters, log_to
 from tests.gateway.loopback import SCREEN
 
@@ -106,7 +106,7 @@ def test_an_outlet_leads_the_conversation_that_psychopys_plugin_expects() -> Non
             assert await ask(b"C") == b"OK"
             assert (await hear())[0] == "notify.calibration.successful"
             told = float(await ask(b"t"))
-            outlet.show(_sample(3.0, 480.0, 270.0))
+            outlet.show(make_veiled_sample(3.0, 480.0, 270.0))
             (gaze_topic, gaze), (_, surface) = await hear(), await hear()
             (point,) = surface["gaze_on_surfaces"]
             assert point["base_data"] == [gaze_topic, gaze["timestamp"]]

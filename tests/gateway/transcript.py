@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gazeveil.gateway.protocol import Sink
-from gazeveil.gateway.sample import _sample
+from gazeveil.gateway.sample import make_veiled_sample
 
 FOLDER = Path(__file__).parent / "transcripts"
 
@@ -40,7 +40,7 @@ def replay(name: str, sink: Sink, *, piece: int | None = None) -> int:
             compared += 1
         elif sign == "*":
             t, x, y = map(float, text.split())
-            sink.show(_sample(t, x, y), now)
+            sink.show(make_veiled_sample(t, x, y), now)
         elif sign == "@":
             now = float(text)
             sink.tick(now)

@@ -29,7 +29,11 @@ from gazeveil.gaze.formats.base import FORMATS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples.space import space_of
 
-veiled_fixation, veiled_hit, veiled_sample = sample._fixation, sample._hit, sample._sample
+veiled_fixation, veiled_hit, veiled_sample = (
+    sample.make_veiled_fixation,
+    sample.make_veiled_hit,
+    sample.make_veiled_sample,
+)
 
 __all__ = [
     "FORMATS",

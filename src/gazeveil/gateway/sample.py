@@ -145,10 +145,10 @@ _set: Final = object.__setattr__
 _new: Final = object.__new__
 
 
-def _sample(
+def make_veiled_sample(
     t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None
 ) -> VeiledSample:
-    """Make a veiled sample. For `gazeveil.gateway.veiling` alone; a test reads the sources and fails on other users."""
+    """Make a veiled sample. For `gazeveil.gateway.veiling` and tests alone: a test finds other users in the package."""
     made = _new(VeiledSample)
     _set(made, "t", t)
     _set(made, "x", x)
@@ -158,14 +158,16 @@ def _sample(
     return made
 
 
-def _fixation(t: float, x: float, y: float, duration: float, number: int) -> VeiledFixation:
+def make_veiled_fixation(t: float, x: float, y: float, duration: float, number: int) -> VeiledFixation:
+    """Make a veiled fixation, likewise."""
     made = _new(VeiledFixation)
     for name, value in (("t", t), ("x", x), ("y", y), ("duration", duration), ("number", number)):
         _set(made, name, value)
     return made
 
 
-def _hit(t: float, area: str) -> VeiledHit:
+def make_veiled_hit(t: float, area: str) -> VeiledHit:
+    """Make a veiled hit, likewise."""
     made = _new(VeiledHit)
     _set(made, "t", t)
     _set(made, "area", area)

@@ -20,7 +20,17 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gateway.protocol import Output
-from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, EyeGeometry, Pointing, Veiled, _fixation, _hit, _sample
+from gazeveil.gateway.sample import (
+    HEAD,
+    IPD,
+    ORIGINS,
+    EyeGeometry,
+    Pointing,
+    Veiled,
+    make_veiled_fixation,
+    make_veiled_hit,
+    make_veiled_sample,
+)
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.events import DETECTORS
 from gazeveil.geometry import Geometry
@@ -255,9 +265,13 @@ class _Samples(Feed):
         if self._edge is not None:
             x, y = self._edge(x, y)
         if self.head_and_eyes:
-            show(_sample(t, x, y, head if HEAD in self.head_and_eyes else None, _declared(eyes, self.head_and_eyes)))
+            show(
+                make_veiled_sample(
+                    t, x, y, head if HEAD in self.head_and_eyes else None, _declared(eyes, self.head_and_eyes)
+                )
+            )
         else:
-            show(_sample(t, x, y))
+            show(make_veiled_sample(t, x, y))
 
 
 class _Fixations(Feed):
@@ -275,7 +289,7 @@ class _Fixations(Feed):
             if event.kind == "fixation":
                 at = self._edge(event.x, event.y) if self._edge is not None else (event.x, event.y)
                 self._count += 1
-                show(_fixation(event.offset, *at, event.offset - event.onset, self._count))
+                show(make_veiled_fixation(event.offset, *at, event.offset - event.onset, self._count))
 
     def forget(self) -> None:
         super().forget()
@@ -300,7 +314,7 @@ class _Hits(Feed):
         name = next((name for name, inside in self._areas if inside(x, y)), "")
         if name != self._last:
             self._last = name
-            show(_hit(t, name))
+            show(make_veiled_hit(t, name))
 
     def forget(self) -> None:
         super().forget()

@@ -69,7 +69,7 @@ class EyeLink(Bridge):
                 if not kind:
                     break
                 if kind in self._kinds and (sample := self._tracker.getFloatData()) is not None:
-                    found.append(_sample(sample))
+                    found.append(sample_of(sample))
         except InputError:
             raise
         except Exception as error:
@@ -107,7 +107,8 @@ class EyeLink(Bridge):
         return ""
 
 
-def _sample(sample: Any) -> RawSample:
+def sample_of(sample: Any) -> RawSample:
+    """Return a sample of the link: the mean of both eyes, or the one that has gaze."""
     t = moment_of(TITLE, sample.getTime(), 1e3)
     left = _eye(sample.getLeftEye()) if sample.isLeftSample() else NOWHERE
     right = _eye(sample.getRightEye()) if sample.isRightSample() else NOWHERE

@@ -143,14 +143,14 @@ class Trails:
         apps = {}
         for app in stream.apps:
             shown = self._fresh(app.setting.name, app.received)
-            trail: dict[str, Any] = {"veiled": _points(shown, place), "undone": []}
+            trail: dict[str, Any] = {"veiled": shares_of(shown, place), "undone": []}
             if hits := [[round(thing[0], 4), thing[1]] for thing in shown if len(thing) == 2]:
                 trail["hits"] = hits
             guesses = self._recovery.guesses(stream.group_of(app)) if app.output == "samples" else None
             if guesses is not None:
-                trail["undone"] = _points(self._fresh(app.setting.name, guesses), place)
+                trail["undone"] = shares_of(self._fresh(app.setting.name, guesses), place)
             apps[app.setting.name] = trail
-        raw = [] if self.raw is None else _points(self._fresh("raw", self.raw), place)
+        raw = [] if self.raw is None else shares_of(self._fresh("raw", self.raw), place)
         if not raw and not any(any(trail.values()) for trail in apps.values()) and now - self._sent < QUIET_S:
             return None
         self._sent = now
@@ -165,7 +165,8 @@ class Trails:
         return ring.since(seen, MOST_POINTS)
 
 
-def _points(things: Iterable[Received], place: Callable[[float, float], tuple[float, float]]) -> SentPoints:
+def shares_of(things: Iterable[Received], place: Callable[[float, float], tuple[float, float]]) -> SentPoints:
+    """Return points as they are sent: times and shares of the viewing plane, null where there is no gaze."""
     points: SentPoints = []
     for thing in things:
         if len(thing) == 2:

@@ -191,7 +191,7 @@ class _LedgerSide:
             ledger = self._opened(where)
             with ledger.together():
                 answer = PaymentResults([_paid(ledger, charge) for charge in charges])
-        except Exception as error:  # noqa: BLE001  (whatever it is: none of them counts, or nobody knows)
+        except Exception as error:  # noqa: BLE001  (whatever it is: all of them failed, or that is unknown)
             answer = PaymentResults.failed(charges, _as_ours(error))
         if self._ledger is not None and any(_is_broken(one) for one in (answer.trouble, *answer.outcomes)):
             with contextlib.suppress(GazeveilError):

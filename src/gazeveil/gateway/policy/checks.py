@@ -321,7 +321,7 @@ def check_head_and_eyes(
 
 
 def head_and_eyes_lines(app: AppSetting) -> list[str]:
-    """Say what leaves beside gaze, one sentence a line."""
+    """Return what leaves beside gaze, one sentence a line."""
     return [
         f"beside gaze it gets {HEAD_AND_EYES[name]}, veiled together with gaze"
         if name == HEAD and app.mechanism.guarantee.proven
@@ -331,5 +331,5 @@ def head_and_eyes_lines(app: AppSetting) -> list[str]:
 
 
 def head_and_eyes_sentences(app: AppSetting) -> list[str]:
-    """Say the same to the app, and to whoever sits before the tracker."""
+    """Return the same as sentences, for the app and the participant."""
     return [f"{line[0].upper()}{line[1:]}." for line in head_and_eyes_lines(app)]

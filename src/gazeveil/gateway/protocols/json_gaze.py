@@ -403,18 +403,19 @@ def _decoder() -> Callable[[bytes | bytearray | str], Any]:
     try:
         from msgspec.json import decode as quick  # noqa: PLC0415
     except ImportError:
-        return _plainly
+        return decode_plainly
 
     def decode(message: bytes | bytearray | str) -> Any:
         try:
             return quick(message)
         except ValueError:
-            return _plainly(message)
+            return decode_plainly(message)
 
     return decode
 
 
-def _plainly(message: bytes | bytearray | str) -> Any:
+def decode_plainly(message: bytes | bytearray | str) -> Any:
+    """Return the content of a message by Python's own decoder."""
     return json.loads(message if isinstance(message, str) else message.decode())
 
 

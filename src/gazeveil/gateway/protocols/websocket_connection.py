@@ -31,7 +31,7 @@ class _Texts:
     """
 
     def __init__(self, protocol: Any) -> None:
-        self._ws = _websockets()
+        self._ws = websockets_package()
         self._protocol = protocol
         self._message: bytearray | None = None
         self.pongs = self.binaries = 0
@@ -74,8 +74,8 @@ class TextClient(_Texts):
     """
 
     def __init__(self, longest: int, uri: str = "ws://127.0.0.1:43333/") -> None:
-        ws = _websockets()
-        super().__init__(ws.client.ClientProtocol(ws.uri.parse_uri(uri), max_size=longest, logger=_mute()))
+        ws = websockets_package()
+        super().__init__(ws.client.ClientProtocol(ws.uri.parse_uri(uri), max_size=longest, logger=silent_logger()))
         self._first: str | None = None
 
     def open(self) -> None:
@@ -122,7 +122,7 @@ class TextServer(_Texts):
         greeting: bytes = b"",
         refusal: str = "This page may not read gaze here; the policy can list it.",
     ) -> None:
-        super().__init__(_websockets().server.ServerProtocol(max_size=longest, logger=_mute()))
+        super().__init__(websockets_package().server.ServerProtocol(max_size=longest, logger=silent_logger()))
         self._origins = origins
         self.greeting = greeting
         self._refusal = refusal
@@ -219,7 +219,8 @@ def _text(data: bytearray) -> str:
 
 
 @functools.cache
-def _websockets() -> Any:
+def websockets_package() -> Any:
+    """Return the package, which is imported on use."""
     with needing("websockets", "live", "WebSocket"):
         import websockets.client  # noqa: PLC0415
         import websockets.frames  # noqa: PLC0415
@@ -230,6 +231,6 @@ def _websockets() -> Any:
 
 
 @functools.cache
-def _mute() -> logging.Logger:
+def silent_logger() -> logging.Logger:
     """Return a logger without output: at its lowest level the package logs every frame, and frames are gaze."""
     return logging.Logger("gazeveil.websocket", logging.CRITICAL + 1)
