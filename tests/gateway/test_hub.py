@@ -96,7 +96,7 @@ def test_a_lost_tracker_is_silence_with_its_reason() -> None:
 
 
 def break_veil(bench: Bench) -> None:
-    (group,) = bench.hub._trackers["desk"].groups
+    (group,) = bench.hub.tracker_of("desk").groups
     if group._live is None:
         return
 
@@ -224,7 +224,7 @@ def test_noise_from_a_seed_is_no_promise_and_needs_the_policys_word() -> None:
 def spends_of(bench: Bench) -> set[tuple[int, int]]:
     """Return what veils remember to have spent: microseconds of stream time, and loss units."""
     found: set[tuple[int, int]] = set()
-    for group in bench.hub._trackers["desk"].groups:
+    for group in bench.hub.tracker_of("desk").groups:
         if group._live is not None and isinstance(group._live.veil, StreamVeil):
             found |= set(spends(group._live.veil._books))
     return found

@@ -28,14 +28,14 @@ def turned(**level: object) -> Bench:
 
 
 def guarantee(bench: Bench) -> GazeStreamDP:
-    (group,) = bench.hub._trackers["desk"].groups
+    (group,) = bench.hub.tracker_of("desk").groups
     assert isinstance(group.guarantee, GazeStreamDP)
     return group.guarantee
 
 
 def test_a_lone_app_turns_its_veil_without_a_break() -> None:
     bench = turned(preset="hplu")
-    (group,) = bench.hub._trackers["desk"].groups
+    (group,) = bench.hub.tracker_of("desk").groups
     assert group._live is not None
     assert isinstance(group._live.veil, StreamVeil)
     assert guarantee(bench) == group._live.veil.guarantee == GazeStreamDP("0.5", 2, 450)
@@ -60,7 +60,7 @@ TICKS = {"mechanism": "held-ticks", "epsilon": 1, "window": 1, "radius": 90}
 def test_every_veil_with_a_knob_is_turned_live(veil: dict[str, Any]) -> None:
     bench = Bench(policy(app(veil=veil, epsilon_at_most=Fraction(2), window_at_least=Fraction(1))))
     bench.gaze(12)
-    (group,) = bench.hub._trackers["desk"].groups
+    (group,) = bench.hub.tracker_of("desk").groups
     assert group._live is not None
     before = group._live.veil
     bench.hub.set_level("game", now=bench.now, epsilon=2, window="1.25")

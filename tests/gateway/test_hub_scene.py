@@ -51,7 +51,7 @@ def rules(*parts: Any, scene: SceneSetting = VIDEO) -> Policy:
 
 
 def guarantee(bench: Bench, index: int = 0) -> GazeStreamDP:
-    promised = bench.hub._trackers["desk"].groups[index].guarantee
+    promised = bench.hub.tracker_of("desk").groups[index].guarantee
     assert isinstance(promised, GazeStreamDP)
     return promised
 
@@ -216,7 +216,7 @@ def test_a_lively_scene_never_silences_a_stream_and_every_window_keeps_what_was_
             bench.gaze(0.5)
             see(bench, small=[65.0, 290.0, 80.0, 150.0, 70.0, 66.0, 66.0, 66.0][turn % 8], window=1 + turn % 3)
             changes.add(guarantee(bench))
-            live = bench.hub._trackers["desk"].groups[0]._live
+            live = bench.hub.tracker_of("desk").groups[0]._live
             assert live is not None
             if isinstance(live.veil, StreamVeil):
                 spent |= dict(spends(live.veil._books))
