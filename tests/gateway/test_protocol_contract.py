@@ -380,17 +380,16 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 from gazeveil.errors import MissingExtra
-from gazeveil.gateway.protocol import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, StreamFacts, ViewingPlane
 from gazeveil import screen
 
-plane = Plane(screen(1920, 1080))
+plane = ViewingPlane(screen(1920, 1080))
 for protocol in PROTOCOLS:
     try:
         if protocol.listener:
             protocol.listener(plane, Gate("token"))
         else:
-            protocol.sink(Shown(plane)), protocol.source(plane)
+            protocol.sink(StreamFacts(plane)), protocol.source(plane)
     except MissingExtra as missing:
         print(protocol.name, "needs", missing.extra)
     else:
