@@ -51,7 +51,7 @@ def policy(folder: Path, tracker_port: int, streams: int, protocol: str = "jsonl
         where = f'address = "127.0.0.1:{tracker_port}"' if tracker_port else f"listen = {ports[streams + index]}"
         parts.append(
             f'[[tracker]]\nname = "t{index}"\nprotocol = "{protocol}"\n{where}\n'
-            f'person = "p{index}"\nscreen = {{ width_px = 1920, height_px = 1080 }}\n'
+            f'participant = "p{index}"\nscreen = {{ width_px = 1920, height_px = 1080 }}\n'
             f'[[app]]\nname = "a{index}"\ntracker = "t{index}"\nprotocol = "jsonlines"\n'
             f'listen = "127.0.0.1:{port}"\nveil = {{ preset = "lphu" }}\nrate_hz = {MOST_HZ}\n'
         )

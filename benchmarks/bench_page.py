@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames a second: the control page with ten apps, and a toy app while the scene is updated up to 8 times a second.
+"""Frames a second: the control page with ten apps, and a demo app while the scene is updated up to 8 times a second.
 
 A real gateway and a real browser without a window. The peer is an empty page in the same browser, so a busy machine
 slows both; a row's seconds are the mean time between two frames in the best of five rounds. Kaleido 2021 (Fig 9) draws
@@ -35,7 +35,7 @@ _HEAD = """
 version = 1
 [gateway]
 control = "127.0.0.1:{control}"
-toys = "127.0.0.1:{toys}"
+demo_apps = "127.0.0.1:{demo_apps}"
 [[tracker]]
 name = "desk"
 protocol = "simulate"
@@ -49,7 +49,7 @@ tracker = "desk"
 protocol = "websocket"
 listen = "127.0.0.1:{port}"
 veil = {{{{ mechanism = "clock", epsilon = {epsilon}, window = 0.5, radius = "90px" }}}}
-{toy}
+{demo_app}
 """
 _COUNT = """(ms) => new Promise((done) => {
   const times = [];
@@ -67,7 +67,7 @@ _BUSY = """() => { const draw = window.requestAnimationFrame; window.spent = [];
 def _policy(apps: int) -> str:
     ports = [free_port() for _ in range(apps)]
     parts = [
-        _APP.format(number=i, port=port, epsilon=3 - i / 10, toy='toy = "dwell"' if i == 0 else "")
+        _APP.format(number=i, port=port, epsilon=3 - i / 10, demo_app='demo_app = "dwell"' if i == 0 else "")
         for i, port in enumerate(ports)
     ]
     return _HEAD + "".join(parts)
@@ -132,7 +132,7 @@ def run() -> list[Row]:
     rows = []
     with (
         tempfile.TemporaryDirectory() as folder,
-        running(Path(folder), _policy(10), ("control", "toys")) as gateway,
+        running(Path(folder), _policy(10), ("control", "demo_apps")) as gateway,
         _watch(gateway, 10),
         opened_browser() as browser,
     ):
@@ -148,14 +148,14 @@ def run() -> list[Row]:
             rows.append(
                 Row("control page with ten apps: a frame", "an empty page", ours, peer, AIM, unit="frames", note=note)
             )
-        toy = gateway.ask("v1/status")["toys"][0]["url"]
+        demo_app = gateway.ask("v1/status")["demo_apps"][0]["url"]
         with opened_page(browser, **SEEN) as (page, _):
-            page.goto(toy)
+            page.goto(demo_app)
             empty = page.context.new_page()
             still, peer = _in_turns(page, empty)
             rows.append(
                 Row(
-                    "toy app, no scene updates: a frame",
+                    "demo app, no scene updates: a frame",
                     "an empty page",
                     still,
                     peer,
@@ -168,6 +168,6 @@ def run() -> list[Row]:
                 with _updates(gateway, hz) as taken:
                     ours, peer = _in_turns(page, empty)
                 note = f"{_rate(ours)}; {taken[0]} pictures taken"
-                name = f"toy app, {hz} scene updates a second: a frame"
+                name = f"demo app, {hz} scene updates a second: a frame"
                 rows.append(Row(name, "an empty page", ours, peer, AIM, unit="frames", note=note))
     return rows

@@ -106,8 +106,8 @@ def measure(veil: dict[str, Any], cut_s: float | None, seed: int = 1) -> Outcome
             lengths = [*lengths[-63:], length]
         if now >= look_at:
             look_at += LOOK_S
-            hub.see("desk", SceneReading(now, small, None, window_of(lengths, shortest=LOOK_S)), now)
-            knob = hub._desks["desk"].groups[0].mechanism.privacy_level
+            hub.scene_read("desk", SceneReading(now, small, None, window_of(lengths, shortest=LOOK_S)), now)
+            knob = hub.tracker_of("desk").groups[0].mechanism.knob
             had.append((float(knob["radius"]), float(knob["window"])))
         hub.push("desk", [sample], now)
         if not round(now * RATE_HZ) % 5:
@@ -117,7 +117,7 @@ def measure(veil: dict[str, Any], cut_s: float | None, seed: int = 1) -> Outcome
     gaze = np.array([raw[t] for t in points[:, 0]])
     away = np.hypot(points[:, 1] - gaze[:, 0], points[:, 2] - gaze[:, 1])
     due = sum(t >= points[0, 0] for t in raw)
-    veil_now = hub._desks["desk"].groups[0]._live
+    veil_now = hub.tracker_of("desk").groups[0]._live
     if veil_now is not None and isinstance(veil_now.veil, StreamVeil):
         releases = int(veil_now.veil._clock[TICKS])
     else:  # the latest release is held

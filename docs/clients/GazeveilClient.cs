@@ -92,7 +92,7 @@ public class GazeveilReader
     /// <summary>Is called when there is no gaze at present.</summary>
     public event Action Silence;
     /// <summary>What is guaranteed, in words; known after the greeting.</summary>
-    public string Promise { get; private set; }
+    public string Guarantee { get; private set; }
 
     /// <summary>Reads until the stream ends, and returns why it ended.</summary>
     public async Task<string> RunAsync(string address, CancellationToken stop)
@@ -105,7 +105,7 @@ public class GazeveilReader
             while ((text = await GazeveilTexts.ReceiveAsync(socket, stop).ConfigureAwait(false)) != null)
             {
                 var type = GazeveilTexts.Field(text, "type");
-                if (type == "hello") Promise = GazeveilTexts.Field(text, "promise");
+                if (type == "hello") Guarantee = GazeveilTexts.Field(text, "guarantee");
                 else if (type == "end") reason = GazeveilTexts.Field(text, "reason");
                 else if (type == "silence" && Silence != null) Silence();
                 else if (type == null && Sample != null) Sample(Parsed(text));

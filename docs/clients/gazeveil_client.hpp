@@ -227,7 +227,7 @@ public:
     std::optional<Sample> next() {
         while (auto text = socket_.receive()) {
             const auto type = field(*text, "type");
-            if (type == "hello") promise_ = field(*text, "promise");
+            if (type == "hello") guarantee_ = field(*text, "guarantee");
             if (type == "end") reason_ = field(*text, "reason");
             if (!type.empty()) continue;
             return Sample{number(*text, "t"), number(*text, "x"), number(*text, "y"),
@@ -237,12 +237,12 @@ public:
     }
 
     // What is guaranteed, in words; and why the stream ended.
-    const std::string& promise() const { return promise_; }
+    const std::string& guarantee() const { return guarantee_; }
     const std::string& reason() const { return reason_.empty() ? socket_.reason() : reason_; }
 
 private:
     Socket socket_;
-    std::string promise_, reason_;
+    std::string guarantee_, reason_;
 };
 
 // Sends raw gaze to the gateway. The policy names the fields: direction = "gaze", and head = "head" if that is sent.

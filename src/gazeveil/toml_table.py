@@ -159,9 +159,9 @@ class Table:
             raise self.wrong(key, f"a name of at most {LONGEST_NAME} letters without blanks at its ends", told(value))
         return value
 
-    def person(self, expected: str) -> str:
+    def participant(self, expected: str) -> str:
         """Return whose gaze or budget it is, in one spelling: a name typed on two machines is one account."""
-        return unicodedata.normalize("NFC", self.name("person", expected))
+        return unicodedata.normalize("NFC", self.name("participant", expected))
 
     def choice(self, key: str, choices: Sequence[str], default: Any = MISSING) -> Any:
         """Return a field that is one of a few words, or the default as it is."""

@@ -157,7 +157,7 @@ class World:
             person = POOR_PERSON if is_poor else f"p-{tracker.protocol}"
             parts.append(
                 f'[[tracker]]\nname = "{name}"\nprotocol = "{tracker.protocol}"\naddress = "127.0.0.1:{tracker.port}"\n'
-                f'person = "{person}"\nscreen = {{ width_px = {WIDTH}, height_px = {HEIGHT} }}\n'
+                f'participant = "{person}"\nscreen = {{ width_px = {WIDTH}, height_px = {HEIGHT} }}\n'
             )
             for index, protocol in enumerate(("jsonlines",) if is_poor else self.random.sample(PROTOCOLS, 2)):
                 port = _free_port({other.port for other in self.apps})
@@ -170,8 +170,8 @@ class World:
                     f'[[app]]\nname = "{app.name}"\ntracker = "{name}"\nprotocol = "{protocol}"\n'
                     f'listen = "127.0.0.1:{port}"\nveil = {{ {veil} }}\nrate_hz = 240\n'
                 )
-        parts.append(f'[[budget]]\nperson = "{POOR_PERSON}"\nepsilon_per_day = {POOR}\nradius = 90\n')
-        parts.append(f'[[budget]]\nperson = "*"\nepsilon_per_day = {BUDGET}\nradius = 90\n')
+        parts.append(f'[[budget]]\nparticipant = "{POOR_PERSON}"\nepsilon_per_day = {POOR}\nradius = 90\n')
+        parts.append(f'[[budget]]\nparticipant = "*"\nepsilon_per_day = {BUDGET}\nradius = 90\n')
         (self.folder / "policy.toml").write_text("".join(parts))
 
 

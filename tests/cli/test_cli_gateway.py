@@ -202,7 +202,7 @@ def test_a_tracker_without_hardware_shows_simulated_gaze(capsys: pytest.CaptureF
             process.communicate()
     gaze = [one for one in told if one.get("valid")]
     assert len(gaze) > 10
-    assert "Nothing is guaranteed" in told[0]["promise"]
+    assert "Nothing is guaranteed" in told[0]["guarantee"]
     assert json.loads(out)["sent"] >= len(gaze)
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from gazeveil.cli.policy import EXAMPLE
 from gazeveil.errors import FileFormatError, WireError
-from gazeveil.gateway.bridges.headset_logs import Rows, _cells, _header
+from gazeveil.gateway.bridges.headset_logs import Rows, cells_of, header_of
 from gazeveil.gateway.bridges.smi import samples_in
 from gazeveil.gateway.bridges.varjo import VarjoRows
 from gazeveil.gateway.bridges.vive import ViveRows
@@ -37,8 +37,8 @@ from gazeveil.gateway.protocols.neon_phone import NeonSource, sensor_in
 from gazeveil.gateway.protocols.pushed_gaze import Conversation
 from gazeveil.gateway.protocols.rtsp import Messages
 from gazeveil.gateway.protocols.websocket import WebSocketSource
-from gazeveil.gateway.protocols.websocket_connection import _mute, _websockets
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.protocols.websocket_connection import silent_logger, websockets_package
+from gazeveil.gateway.sample import RawSample, veiled_sample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.geometry import headset
@@ -185,9 +185,11 @@ def _logged(rig: type[LogRig]) -> list[bytes]:
 
 
 def _log_rows(rows: Callable[[Columns], Rows], header: bytes) -> Callable[[bytes], object]:
-    delimiter, names = _header(header)
+    delimiter, names = header_of(header)
     reader = rows(Columns(Path("log"), names))
-    return lambda data: [one for line in data.split(b"\n") if (one := reader.read(_cells(line, delimiter))) is not None]
+    return lambda data: [
+        one for line in data.split(b"\n") if (one := reader.read(cells_of(line, delimiter))) is not None
+    ]
 
 
 def _log_header(rows: Callable[[Columns], Rows], line: bytes) -> Callable[[bytes], object]:
@@ -255,8 +257,8 @@ def _headset() -> Callable[[bytes], object]:
 def _push_texts_with(fields: Fields, plane: ViewingPlane = SCREEN) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
         talk, now = Conversation(plane, Gate("right"), fields), iter(range(1 << 30))
-        talk.heard(_SAID[0], 0.0)
-        return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
+        talk.take(_SAID[0], 0.0)
+        return lambda data: talk.take(data.decode("utf-8", "surrogateescape"), next(now) / 10)
 
     return make
 
@@ -290,10 +292,10 @@ _AGREES = (
 def _opened_websocket() -> WebSocketSource:
     """A source that skipped the handshake, which takes longer than all the rest."""
     source = WebSocketSource(SCREEN)
-    ws = _websockets()
+    ws = websockets_package()
     client = ws.client.ClientProtocol
     source._texts._protocol = client(
-        ws.uri.parse_uri("ws://127.0.0.1/"), state=ws.protocol.State.OPEN, max_size=MOST_BYTES, logger=_mute()
+        ws.uri.parse_uri("ws://127.0.0.1/"), state=ws.protocol.State.OPEN, max_size=MOST_BYTES, logger=silent_logger()
     )
     return source
 

@@ -23,8 +23,8 @@ from gazeveil.privacy.ledger import Clock, Ledger, Receipt
 SCREEN = screen(1920, 1080, 527, 296, 600)
 
 
-def tracker(name: str = "desk", person: str = "anna", **values: Any) -> TrackerSetting:
-    return TrackerSetting(name, "simulate", SCREEN, person, **values)
+def tracker(name: str = "desk", participant: str = "anna", **values: Any) -> TrackerSetting:
+    return TrackerSetting(name, "simulate", SCREEN, participant, **values)
 
 
 def app(name: str = "game", veil: str | dict[str, Any] = "mpmu", on: str = "desk", **values: Any) -> AppSetting:
@@ -33,8 +33,8 @@ def app(name: str = "game", veil: str | dict[str, Any] = "mpmu", on: str = "desk
     return AppSetting(name, on, "jsonlines", mechanism, rate_hz=values.pop("rate_hz", 1000.0), **values)
 
 
-def budget(epsilon: float = 5000, person: str = "anna", radius: float = 60, **values: Any) -> BudgetSetting:
-    return BudgetSetting(person, Fraction(epsilon), Fraction(radius), **values)
+def budget(epsilon: float = 5000, participant: str = "anna", radius: float = 60, **values: Any) -> BudgetSetting:
+    return BudgetSetting(participant, Fraction(epsilon), Fraction(radius), **values)
 
 
 def policy(*parts: TrackerSetting | AppSetting | BudgetSetting, lease_s: float = 10.0) -> Policy:

@@ -76,7 +76,7 @@ for (let i = 0; i < 6; i++) {
 }
 const say = (message) => sockets.at(-1).onmessage({ data: typeof message === "string" ? message : JSON.stringify(message) });
 sockets.at(-1).onopen();
-say({ type: "hello", promise: "ε=1" });
+say({ type: "hello", guarantee: "ε=1" });
 for (const odd of ["{", "null", "7", { type: "state" }, { type: "toString" }, { type: "new in version 2" }]) say(odd);
 say({ t: 1, x: 0.5, y: 0.5, unit: "norm", valid: true });
 say({ type: "fixation", t: 1, x: 0.5, y: 0.5, unit: "norm", duration: 0.2, number: 1 });

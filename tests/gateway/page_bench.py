@@ -33,7 +33,7 @@ token_file = "token"
 [[tracker]]
 name = "desk"
 protocol = "simulate"
-person = "anna"
+participant = "anna"
 raw_view = true
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 [[tracker]]
@@ -99,7 +99,7 @@ class PageBench:
             self.look(1500, 540, 220, on=tracker.name)
         for app in self.gateway.policy.apps:
             self.shown[app.name].things.clear()
-            self.gateway.hub.seat_of(app.name).received.clear()
+            self.gateway.hub.app_of(app.name).received.clear()
         self.app = control_app(self.gateway, TOKEN, frozenset({HOST}))
 
     def client(self, host: str = "127.0.0.1") -> Any:

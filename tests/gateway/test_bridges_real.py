@@ -18,7 +18,7 @@ import pytest
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.bridge import BRIDGES
-from gazeveil.gateway.bridges.eyelink import EyeLink, _sample
+from gazeveil.gateway.bridges.eyelink import EyeLink, sample_of
 from gazeveil.gaze.reading import find_format, read
 from tests.gateway.bridge_fakes import FakeEyeLink, FakeEyeTracker, FakeSample, FakeSampleData, FakeTobii
 from tests.gateway.loopback import SCREEN
@@ -39,7 +39,7 @@ def test_pylink_has_what_the_fake_has_and_its_samples_are_read() -> None:
     pair = [1000.0, 1100.0]
     eyes = dict.fromkeys(("px", "py", "hx", "hy", "pa"), pair) | {"gx": [-32768.0, 700.0], "gy": [-32768.0, 500.0]}
     others = inspect.signature(pylink.Sample).parameters.keys() - eyes.keys() - {"time", "type", "flags"}
-    sample = _sample(pylink.Sample(5010, 200, 0x8000 | 0x4000, **eyes, **dict.fromkeys(others, 0)))
+    sample = sample_of(pylink.Sample(5010, 200, 0x8000 | 0x4000, **eyes, **dict.fromkeys(others, 0)))
     assert (sample.t, sample.x, sample.y) == (5.01, 700.0, 500.0)
 
 

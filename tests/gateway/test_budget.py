@@ -34,10 +34,10 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def charge(
-    promise: Guarantee = STREAM, windows: int = 6, day: BudgetSetting | None = None, name: str = "one"
+    guarantee: Guarantee = STREAM, windows: int = 6, day: BudgetSetting | None = None, name: str = "one"
 ) -> LeaseCharge:
-    window = promise.window if isinstance(promise, GazeStreamDP) else Fraction(1)
-    return LeaseCharge(name, "desk/1", "anna", 0.0, promise, windows, windows * window, day or budget(100), RECIPE)
+    window = guarantee.window if isinstance(guarantee, GazeStreamDP) else Fraction(1)
+    return LeaseCharge(name, "desk/1", "anna", 0.0, guarantee, windows, windows * window, day or budget(100), RECIPE)
 
 
 def account(ledger: Ledger | None, person: str = "anna") -> Account:
@@ -68,7 +68,7 @@ class Hours:
 
 
 @pytest.mark.parametrize(
-    ("promise", "windows", "radius", "cost"),
+    ("guarantee", "windows", "radius", "cost"),
     [
         (GazeStreamDP("1.5", "1.5", 60), 6, 60, 9),
         (GazeStreamDP("1.5", "1.5", 90), 6, 60, 9),  # hiding more is not cheaper than one step
@@ -79,9 +79,9 @@ class Hours:
     ],
 )
 def test_a_lease_costs_its_windows_times_epsilon_times_the_steps_of_the_radius(
-    ledger: Ledger, promise: GazeStreamDP, windows: int, radius: int, cost: float | str
+    ledger: Ledger, guarantee: GazeStreamDP, windows: int, radius: int, cost: float | str
 ) -> None:
-    receipt = charge(promise, windows, budget(100, radius=radius)).pay(ledger)
+    receipt = charge(guarantee, windows, budget(100, radius=radius)).pay(ledger)
     assert receipt.guarantee == GazeStreamDP(cost, 86400, radius)
     assert account(ledger).spent == {"epsilon": Fraction(cost)}
     assert account(ledger).remaining == {"epsilon": 100 - Fraction(cost)}
@@ -177,59 +177,59 @@ def test_an_account_of_another_kind_is_a_fault_of_the_ledger(ledger: Ledger) -> 
 
 
 def test_an_unproven_veil_is_recorded_once_and_voids_the_accounts_promise(ledger: Ledger) -> None:
-    promise = Unproven("the veil is off")
+    guarantee = Unproven("the veil is off")
     for name in ("one", "two"):
-        charge(promise, day=budget(100, unproven=True), name=name).pay(ledger)
+        charge(guarantee, day=budget(100, unproven=True), name=name).pay(ledger)
     assert account(ledger).totals.unproven == ("the veil is off",)
     assert account(ledger).number == 2
     assert isinstance(account(ledger).guarantee, Unproven)
 
 
-# The purse
+# Leases
 
 
 class Hand:
-    """A purse, and a clock that the test moves."""
+    """Leases, and a clock that the test moves."""
 
     def __init__(self, day: BudgetSetting | None, *, start: datetime = NOON, lease_s: float = 10.0) -> None:
         self.start, self.now = start, 0.0
-        self.purse = GroupLeases("desk/1", "anna", STREAM, RECIPE, budget=day, lease_s=lease_s, wall=self.wall)
+        self.leases = GroupLeases("desk/1", "anna", STREAM, RECIPE, budget=day, lease_s=lease_s, wall=self.wall)
 
     def wall(self) -> datetime:
         return datetime.fromtimestamp(self.start.timestamp() + self.now, UTC)
 
     def pay(self, ledger: Ledger) -> LeaseCharge | None:
-        due = self.purse.charge(self.now)
+        due = self.leases.charge(self.now)
         if due is not None:
-            self.purse.settled(due, due.pay(ledger), self.now)
+            self.leases.settled(due, due.pay(ledger), self.now)
         return due
 
 
 def test_without_a_budget_nothing_is_charged_and_everything_flows() -> None:
     hand = Hand(None)
-    assert hand.purse.charge(0.0) is None
-    assert hand.purse.begin(0.0, 0.0) == (float("inf"), float("inf"))
+    assert hand.leases.charge(0.0) is None
+    assert hand.leases.begin(0.0, 0.0) == (float("inf"), float("inf"))
 
 
 def test_a_lease_is_whole_windows_and_the_next_is_asked_for_when_it_begins(ledger: Ledger) -> None:
     hand = Hand(budget(100))
-    assert hand.purse.begin(5.0, 0.0) is None
+    assert hand.leases.begin(5.0, 0.0) is None
     due = hand.pay(ledger)
     assert due is not None
     assert (due.windows, due.seconds) == (6, Fraction(9))
-    assert hand.purse.charge(0.0) is None  # one in reserve is enough
-    assert hand.purse.begin(5.0, 0.0) == (14.0, 9.0)
-    reserve = hand.purse.charge(0.1)
+    assert hand.leases.charge(0.0) is None  # one in reserve is enough
+    assert hand.leases.begin(5.0, 0.0) == (14.0, 9.0)
+    reserve = hand.leases.charge(0.1)
     assert reserve is not None
-    assert hand.purse.charge(0.1) is None  # one at a time
-    hand.purse.settled(reserve, reserve.pay(ledger), 8.9)  # as long as the first lasts
-    assert hand.purse.begin(14.0, 9.0) == (23.0, 18.0)
+    assert hand.leases.charge(0.1) is None  # one at a time
+    hand.leases.settled(reserve, reserve.pay(ledger), 8.9)  # as long as the first lasts
+    assert hand.leases.begin(14.0, 9.0) == (23.0, 18.0)
 
 
 def test_what_is_paid_ahead_and_never_used_is_charged_all_the_same(ledger: Ledger) -> None:
     hand = Hand(budget(100))
     hand.pay(ledger)
-    hand.purse.begin(0.0, 0.0)
+    hand.leases.begin(0.0, 0.0)
     hand.pay(ledger)
     assert account(ledger).spent == {"epsilon": Fraction(18)}
 
@@ -240,19 +240,19 @@ def test_a_lease_that_waited_too_long_for_gaze_is_lost(ledger: Ledger) -> None:
     due = hand.pay(ledger)
     assert due is not None
     assert (due.waits_s, due.lasts_s) == (WAIT_S + 9, WAIT_S + 18)
-    assert hand.purse.charge(WAIT_S + 9) is None
+    assert hand.leases.charge(WAIT_S + 9) is None
     hand.now = WAIT_S + 9.1
-    assert hand.purse.begin(0.0, hand.now) is None
+    assert hand.leases.begin(0.0, hand.now) is None
     assert hand.pay(ledger) is not None
-    assert hand.purse.begin(0.0, hand.now) == (9.0, hand.now + 9.0)
+    assert hand.leases.begin(0.0, hand.now) == (9.0, hand.now + 9.0)
 
 
 def test_a_charge_whose_outcome_is_unknown_for_too_long_is_given_up(ledger: Ledger) -> None:
     hand = Hand(budget(100))
-    first = hand.purse.charge(0.0)
+    first = hand.leases.charge(0.0)
     assert first is not None
-    hand.purse.settled(first, LedgerError("the connection broke"), 0.0)
-    again = hand.purse.charge(WAIT_S + 10)
+    hand.leases.settled(first, LedgerError("the connection broke"), 0.0)
+    again = hand.leases.charge(WAIT_S + 10)
     assert again is not None
     assert again.id != first.id
 
@@ -263,7 +263,7 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_what_comes_back_i
     hand = Hand(budget(20))  # thirteen windows of 1.5
     paid = []
     for _ in range(20):
-        due = hand.purse.charge(hand.now)
+        due = hand.leases.charge(hand.now)
         if due is None:
             break
         try:
@@ -271,31 +271,31 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_what_comes_back_i
             paid.append(due.windows)
         except BudgetExceeded as error:
             outcome = error
-        if hand.purse.settled(due, outcome, hand.now):
+        if hand.leases.settled(due, outcome, hand.now):
             hand.now += 9
-            hand.purse.begin(hand.now, hand.now)
+            hand.leases.begin(hand.now, hand.now)
             hand.now += 9
     assert paid == [6, 6, 1]
-    assert hand.purse.spent == SPENT
-    assert "over budget" in hand.purse.trouble
-    assert hand.purse.remaining == Fraction(1, 2)
+    assert hand.leases.spent == SPENT
+    assert "over budget" in hand.leases.trouble
+    assert hand.leases.remaining == Fraction(1, 2)
     hand.now += 61
-    due = hand.purse.charge(hand.now)
+    due = hand.leases.charge(hand.now)
     assert due is not None  # something may have come back
     assert due.windows == 1
     hours.steady += 86_400 + WAIT_S + GRID_S + SLACK_S + 20
-    assert hand.purse.settled(due, due.pay(ledger), hand.now)
-    assert hand.purse.remaining == Fraction("18.5")
-    hand.purse.begin(0.0, hand.now)
+    assert hand.leases.settled(due, due.pay(ledger), hand.now)
+    assert hand.leases.remaining == Fraction("18.5")
+    hand.leases.begin(0.0, hand.now)
     hand.now += 1.0
-    due = hand.purse.charge(hand.now)
+    due = hand.leases.charge(hand.now)
     assert due is not None
     assert due.windows == 2  # longer and longer again
 
 
 def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge(ledger: Ledger) -> None:
     hand = Hand(budget(100))
-    first = hand.purse.charge(0.0)
+    first = hand.leases.charge(0.0)
     assert first is not None
     asked = []
     due: LeaseCharge | None = first
@@ -303,29 +303,29 @@ def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge
         if due is not None:
             asked.append(hand.now)
             assert due is first
-            hand.purse.settled(due, LedgerError("the disk is full"), hand.now)
+            hand.leases.settled(due, LedgerError("the disk is full"), hand.now)
         hand.now += 0.125
-        due = hand.purse.charge(hand.now)
+        due = hand.leases.charge(hand.now)
     pauses = [after - before for before, after in itertools.pairwise(asked)]
     assert pauses == sorted(pauses)
     assert (pauses[0], pauses[-1]) == (0.25, 4.0)
-    assert hand.purse.trouble == "the disk is full"
+    assert hand.leases.trouble == "the disk is full"
 
 
 def test_a_ledger_that_others_hold_is_asked_again_soon() -> None:
     hand = Hand(budget(100))
-    first = hand.purse.charge(0.0)
+    first = hand.leases.charge(0.0)
     for _ in range(10):
-        assert hand.purse.charge(hand.now) is None
+        assert hand.leases.charge(hand.now) is None
         assert first is not None
-        hand.purse.settled(first, LedgerBusy("held by others"), hand.now)
+        hand.leases.settled(first, LedgerBusy("held by others"), hand.now)
         hand.now += FIRST_PAUSE_S
-        assert hand.purse.charge(hand.now) is first
+        assert hand.leases.charge(hand.now) is first
 
 
 def test_a_payment_that_nobody_asked_for_is_our_fault() -> None:
     with pytest.raises(InternalError):
-        Hand(budget(1)).purse.settled(charge(), LedgerError("x"), 0.0)
+        Hand(budget(1)).leases.settled(charge(), LedgerError("x"), 0.0)
 
 
 # Through the hub
@@ -342,7 +342,7 @@ def test_gaze_flows_while_it_is_paid_for_and_ends_with_the_reason(ledger: Ledger
     assert 13 * 1.5 - 1 <= seen.shown[-1].t - seen.shown[0].t <= 13 * 1.5 + 0.5
     assert account(ledger).spent["epsilon"] == Fraction("19.5")
     status = bench.hub.status().budgets[0]
-    assert (status.person, status.remaining) == ("anna", 0.5)
+    assert (status.participant, status.remaining) == ("anna", 0.5)
     assert status.spent
 
 
@@ -423,18 +423,18 @@ def test_what_is_paid_for_lasts_while_the_ledger_is_gone_and_no_longer(ledger: L
 
 def test_what_nobody_watches_is_not_paid_for(ledger: Ledger) -> None:
     bench = Bench(policy(app(), budget(1000)), ledger)
-    bench.hub.watched("game", False)
+    bench.hub.set_watched("game", False)
     bench.gaze(5)
     assert bench.outcomes == []
-    bench.hub.watched("game", True)
+    bench.hub.set_watched("game", True)
     bench.gaze(3)
     assert bench.outcomes
 
 
 def test_a_turned_knob_is_paid_for_before_anything_leaves(ledger: Ledger) -> None:
-    bench = Bench(policy(app(knob=("lphu",)), budget(1000)), ledger)
+    bench = Bench(policy(app(levels=("lphu",)), budget(1000)), ledger)
     bench.gaze(3)
-    bench.hub.turn("game", now=bench.now, preset="lphu")
+    bench.hub.set_level("game", now=bench.now, preset="lphu")
     shown = len(bench.seen["game"].shown)
     bench.outcome = lambda charge: LedgerError("gone")  # type: ignore[method-assign]
     bench.gaze(2)
@@ -442,9 +442,9 @@ def test_a_turned_knob_is_paid_for_before_anything_leaves(ledger: Ledger) -> Non
 
 
 def test_each_person_pays_for_themselves(ledger: Ledger) -> None:
-    bench = Bench(policy(app(), budget(1000, person="*")), ledger)
+    bench = Bench(policy(app(), budget(1000, participant="*")), ledger)
     bench.gaze(3)
-    bench.hub.sit_down("desk", "bob", bench.now)
+    bench.hub.set_participant("desk", "bob", bench.now)
     bench.gaze(3)
     assert account(ledger, person="anna").spent == account(ledger, person="bob").spent == {"epsilon": Fraction(18)}
 

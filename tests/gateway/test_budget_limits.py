@@ -23,7 +23,7 @@ from gazeveil.privacy.ledger import Ledger, Receipt
 from tests.gateway.hub_bench import Bench, app, budget, clock_of, policy, tracker, windows_needed
 
 Shown = dict[tuple[int, str, GazeStreamDP], list[float]]
-"""When something was shown: in which stretch without a turn or a crash, to whom, under which promise."""
+"""When something was shown: in which stretch without a turn or a crash, to whom, under which guarantee."""
 
 
 def assert_within_limits(book: Ledger, shown: Shown, rules: Policy) -> None:
@@ -32,10 +32,10 @@ def assert_within_limits(book: Ledger, shown: Shown, rules: Policy) -> None:
     starts = sorted({round(t, 0) for times in shown.values() for t in times})
     for start in starts[:: max(1, len(starts) // 40)]:
         cost = Fraction(0)
-        for (_, _, promise), times in shown.items():
+        for (_, _, guarantee), times in shown.items():
             inside = [t for t in times if start <= t <= start + 86_400]
-            steps = -(-limit.radius // promise.radius)
-            cost += windows_needed(inside, float(promise.window)) * promise.epsilon * steps
+            steps = -(-limit.radius // guarantee.radius)
+            cost += windows_needed(inside, float(guarantee.window)) * guarantee.epsilon * steps
         assert cost <= limit.epsilon_per_day
     assert book.verify().sound
 
@@ -47,7 +47,7 @@ def test_no_24_hours_are_overspent_through_crashes_restarts_clocks_and_faults(tm
     path = tmp_path / f"{seed}.sqlite"
     Ledger.open(path, create=True).close()
     rules = policy(
-        tracker(), tracker("lab"), app("a", knob=("lphu", "hplu")), app("c", on="lab"),
+        tracker(), tracker("lab"), app("a", levels=("lphu", "hplu")), app("c", on="lab"),
         app("b", {"preset": "hplu", "radius": 60}),
         budget(rng.choice([20, 60, 200]), radius=100), lease_s=rng.choice([1.0, 4.0, 10.0]),
     )  # fmt: skip
@@ -58,9 +58,9 @@ def test_no_24_hours_are_overspent_through_crashes_restarts_clocks_and_faults(tm
     def note(bench: Bench, names: Iterable[str]) -> None:
         """Write down what was shown since the last time, as a stretch of its own."""
         for name in names:
-            promise, stretch = bench.hub._group(name).promise, next(stretches)
-            assert isinstance(promise, GazeStreamDP)
-            shown[stretch, name, promise].extend(bench.seen[name].when)
+            guarantee, stretch = bench.hub._group(name).guarantee, next(stretches)
+            assert isinstance(guarantee, GazeStreamDP)
+            shown[stretch, name, guarantee].extend(bench.seen[name].when)
             bench.seen[name].when.clear()
 
     back = 0.0
@@ -94,15 +94,15 @@ def test_no_24_hours_are_overspent_through_crashes_restarts_clocks_and_faults(tm
             elif what < 0.8:
                 bench.device += rng.choice([-100.0, 50.0, 3600.0])  # the device's clock jumps
             elif what < 0.85:
-                bench.hub.lost("desk", "unplugged", bench.now)
+                bench.hub.tracker_lost("desk", "unplugged", bench.now)
             elif what < 0.9:
                 bench._start += timedelta(days=rng.choice([-2, 1, 2]))  # the machine's clock jumps
             elif what < 0.97:
                 knob = {"lphu": 3, "hplu": Fraction(1, 2), "policy": Fraction(3, 2)}
                 preset = rng.choice(list(knob))
-                if bench.hub._group("a").promise.numbers()["epsilon"] != knob[preset]:
+                if bench.hub._group("a").guarantee.numbers()["epsilon"] != knob[preset]:
                     note(bench, "a")
-                bench.hub.turn("a", now=bench.now, preset=preset)
+                bench.hub.set_level("a", now=bench.now, preset=preset)
             else:
                 bench.hub.reload(rules, bench.now)
         note(bench, "abc")

@@ -70,11 +70,11 @@ def test_an_open_port_is_a_way_round_and_a_closed_one_is_not(policy: Path, track
     (way,) = tried_bypasses(read)
     assert way.is_open
     assert way.what == f"tracker desk at tcp://127.0.0.1:{tracker.getsockname()[1]}"
-    assert "raw gaze bypasses the veil" in way.told
+    assert "raw gaze bypasses the veil" in way.meaning
     tracker.close()
     (way,) = tried_bypasses(read)
     assert not way.is_open
-    assert "refused, or the tracker is off" in way.told
+    assert "refused, or the tracker is off" in way.meaning
 
 
 def test_the_doctor_reports_what_is_open_to_whoever_runs_it_and_is_healthy(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil serve --demo`` as a real process, and the toy apps on their own origin."""
+"""``gazeveil serve --demo`` as a real process, and the demo apps on their own origin."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def test_the_demo_starts_shows_veiled_gaze_and_leaves_nothing_behind(tmp_path: P
         (tracker,) = status["trackers"]
         assert status["demo"]
         assert tracker["source"] == {"kind": "simulate", "choices": ["simulate", "mouse", "replay"]}
-        assert [toy["app"] for toy in status["toys"]] == ["targets", "reading"]
-        urls = [toy["url"] for toy in status["toys"]]
+        assert [demo_app["app"] for demo_app in status["demo_apps"]] == ["targets", "reading"]
+        urls = [demo_app["url"] for demo_app in status["demo_apps"]]
         assert all(url in said for url in urls)
-        _check_toy_server(urls[0])
+        _check_demo_server(urls[0])
         with connect(urls[1].partition("?ws=")[2], compression=None, open_timeout=20) as app:
             hello, *rest = (json.loads(app.recv(timeout=20)) for _ in range(40))
-            assert "e^3" in hello["promise"]
+            assert "e^3" in hello["guarantee"]
             while not any(told.get("valid") for told in rest):
                 rest.append(json.loads(app.recv(timeout=20)))
     finally:
@@ -103,8 +103,8 @@ def test_the_demo_starts_shows_veiled_gaze_and_leaves_nothing_behind(tmp_path: P
     assert {path.name for path in (tmp_path / "home").iterdir()} <= {".cache"}  # compiled code may be kept
 
 
-def _check_toy_server(url: str) -> None:
-    """Nothing but the toys' own files is there, and no control API."""
+def _check_demo_server(url: str) -> None:
+    """Nothing but the demo apps' own files is there, and no control API."""
     origin = "/".join(url.split("/")[:3])
     for path in ("/v1/status", "/", "/health", "/../demo.toml", "/page/main.js"):
         assert fetched(origin + path)[0] == 404
@@ -129,7 +129,7 @@ def demo_policy() -> Iterator[Path]:
         yield path
 
 
-def test_the_demos_policy_is_an_ordinary_one_and_toys_stay_on_this_machine(demo_policy: Path) -> None:
+def test_the_demos_policy_is_an_ordinary_one_and_demo_apps_stay_on_this_machine(demo_policy: Path) -> None:
     policy = read_policy(demo_policy)
     (tracker,) = policy.trackers
     assert tracker.raw_view
@@ -139,8 +139,8 @@ def test_the_demos_policy_is_an_ordinary_one_and_toys_stay_on_this_machine(demo_
     assert all(longest_window(app, tracker.space) < 2.01 for app in policy.apps)  # so long a new source is quiet
     text = demo_policy.read_text()
     for wrong, complaint in (
-        (text.replace('toys = "127.0.0.1:0"', 'toys = "0.0.0.0:0"'), "an address of this machine alone"),
-        (text.replace('toy = "reading"', 'toy = "chess"'), "one of dwell, reading"),
+        (text.replace('demo_apps = "127.0.0.1:0"', 'demo_apps = "0.0.0.0:0"'), "an address of this machine alone"),
+        (text.replace('demo_app = "reading"', 'demo_app = "chess"'), "one of dwell, reading"),
         (text.replace('"websocket"', '"jsonlines"', 1), "the protocol websocket without tls"),
     ):
         demo_policy.write_text(wrong)

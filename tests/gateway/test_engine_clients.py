@@ -39,7 +39,7 @@ name = "game"
 tracker = "headset"
 protocol = "websocket"
 listen = {app}
-beside = ["head"]
+head_and_eyes = ["head"]
 rate_hz = 200
 veil = {{ mechanism = "eye-and-head", epsilon = 3, window = "0.1", radius = "5deg", head_radius = 10 }}
 """
@@ -90,7 +90,7 @@ def test_a_client_sends_raw_gaze_and_another_reads_it_veiled(make: object, tmp_p
             token = (tmp_path / "headset.token").read_text().strip()
             sender = await asyncio.create_subprocess_exec(*command, "send", str(inlet), token)
             try:
-                *lines, promise = await said(command, "read", app, 60)
+                *lines, guarantee = await said(command, "read", app, 60)
             finally:
                 sender.kill()
                 await sender.wait()
@@ -101,7 +101,7 @@ def test_a_client_sends_raw_gaze_and_another_reads_it_veiled(make: object, tmp_p
             assert set(valid) == {1}
             assert all(map(math.isfinite, (*x, *y, *yaw, *pitch)))
             assert len(set(x)) > 3 < len(set(yaw))  # noise on both, since neither moved
-            assert "gaze and head pointed" in promise
+            assert "gaze and head pointed" in guarantee
             assert gateway.meters.trackers["headset"].garbage == 0
 
     asyncio.run(run())

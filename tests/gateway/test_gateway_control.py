@@ -38,7 +38,7 @@ class Fake:
     def status(self) -> dict[str, Any]:
         return {"apps": [{"name": "game"}], "trackers": [], "budgets": [], "latched": ""}
 
-    def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def set_level(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if app != "game":
             raise UnknownName(f"no app is called {app!r}")
         if given.get("epsilon") == 99:
@@ -52,8 +52,8 @@ class Fake:
         self.asked.append((app, on))
         return {"name": app}
 
-    def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
-        self.asked.append((tracker, person))
+    def set_participant(self, tracker: str, participant: str) -> dict[str, Any]:
+        self.asked.append((tracker, participant))
         return {"name": tracker}
 
     def app(self, name: str) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def client(fake: Fake) -> Any:
     return starlette.TestClient(control_app(fake, TOKEN, frozenset({"127.0.0.1:7380"})))
 
 
-PATHS = [("GET", "/v1/status"), ("GET", "/metrics"), ("POST", "/v1/apps/game/knob"), ("POST", "/v1/policy/reload")]
+PATHS = [("GET", "/v1/status"), ("GET", "/metrics"), ("POST", "/v1/apps/game/level"), ("POST", "/v1/policy/reload")]
 
 
 @pytest.mark.parametrize(("method", "path"), PATHS)
@@ -105,13 +105,13 @@ def test_a_web_page_that_rebinds_its_name_is_refused(client: Any, fake: Fake, me
 
 
 def test_the_knob_is_turned_and_refusals_have_codes_of_their_own(client: Any, fake: Fake) -> None:
-    assert client.post("/v1/apps/game/knob", headers=OURS, json={"preset": "hplu"}).status_code == 200
+    assert client.post("/v1/apps/game/level", headers=OURS, json={"preset": "hplu"}).status_code == 200
     assert fake.asked == [("game", {"preset": "hplu"})]
-    assert client.post("/v1/apps/nobody/knob", headers=OURS, json={}).status_code == 404
-    assert client.post("/v1/apps/game/knob", headers=OURS, json={"epsilon": 99}).status_code == 409
-    assert client.post("/v1/apps/game/knob", headers=OURS, json={"epsilon": -1}).status_code == 422
+    assert client.post("/v1/apps/nobody/level", headers=OURS, json={}).status_code == 404
+    assert client.post("/v1/apps/game/level", headers=OURS, json={"epsilon": 99}).status_code == 409
+    assert client.post("/v1/apps/game/level", headers=OURS, json={"epsilon": -1}).status_code == 422
     for body in (b"[]", b"{", b"[" * 100_000, b"\xff"):
-        assert client.post("/v1/apps/game/knob", headers=OURS, content=body).status_code == 422
+        assert client.post("/v1/apps/game/level", headers=OURS, content=body).status_code == 422
     assert client.post("/v1/apps/game/switch", headers=OURS, json={"on": "yes"}).status_code == 422
     assert client.post("/v1/apps/game/switch", headers=OURS, content=b"x" * 100_000).status_code == 422
 

@@ -22,6 +22,7 @@ from gazeveil.gateway.control import http
 from gazeveil.gateway.hub.tracker_stream import TrackerStream
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols import eyetribe
+from gazeveil.testing import veiled_sample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Limited, Meters, log_to, shortened
 from gazeveil.noise import NoiseSource
@@ -138,10 +139,10 @@ def test_a_subscription_to_notices_is_none_to_gaze() -> None:
 
 def test_a_hub_charges_nothing_while_nobody_listens() -> None:
     bench = Bench(policy(app()), noise=NoiseSource.secure())
-    bench.hub.watched("game", False)
+    bench.hub.set_watched("game", False)
     bench.gaze(3)
     assert (bench.state("game"), bench.seen["game"].shown) == ("no listener", [])
-    bench.hub.watched("game", True)
+    bench.hub.set_watched("game", True)
     assert bench.state("game") == "silent"
     bench.gaze(3)
     assert bench.state("game") == "flowing"

@@ -33,8 +33,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def put_back(kept: Path, path: Path) -> None:
-    for beside in ("-wal", "-shm"):
-        path.with_name(path.name + beside).unlink(missing_ok=True)
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     shutil.copy(kept, path)
 
@@ -78,10 +78,10 @@ def test_a_hub_whose_ledger_is_not_its_own_any_more_is_latched_for_good(
         right.rename(path)  # even the right file does not open it again
         bench.hub.switch("game", False)
         bench.hub.switch("game", True)
-        bench.hub.turn("page", now=bench.now, preset="policy")
-        bench.hub.sit_down("desk", "bo", bench.now)
+        bench.hub.set_level("page", now=bench.now, preset="policy")
+        bench.hub.set_participant("desk", "bo", bench.now)
         bench.hub.reload(
-            policy(app(), app("page", "lphu"), app("third"), budget(140), tracker(person="eve")), bench.now
+            policy(app(), app("page", "lphu"), app("third"), budget(140), tracker(participant="eve")), bench.now
         )
         bench.attach("third")
         bench.gaze(10)
@@ -161,7 +161,7 @@ def test_a_running_gateway_latches_shut_and_says_so_once(tmp_path: Path, harm: C
 
 
 async def says_loudly_that_it_is_shut(gateway: Gateway, port: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Look at everything that people look at."""
+    """Look at everything that participants look at."""
     assert gateway.status()["latched"]
     assert b"gazeveil_latched 1.0" in gateway.exposition()[0]
     for words in (["apps", "list"], ["budget"]):
@@ -265,8 +265,8 @@ def test_a_ledger_that_cannot_be_used_is_trouble_that_passes(path: Path) -> None
 
 
 def test_a_spent_budget_ends_its_own_streams_alone(path: Path) -> None:
-    two = tracker("couch", person="bo")
-    rules = policy(tracker(), two, app(), app("page", on="couch"), budget(5), budget(5000, person="bo"), lease_s=3)
+    two = tracker("couch", participant="bo")
+    rules = policy(tracker(), two, app(), app("page", on="couch"), budget(5), budget(5000, participant="bo"), lease_s=3)
     with Ledger.open(path) as ledger:
         bench = Bench(rules, ledger)
         for _ in range(20):

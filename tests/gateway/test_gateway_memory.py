@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A restart does not undo what people decided: knobs, switches, and who sits where."""
+"""A restart does not undo what participants decided: privacy levels, switches and participants."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ def gateway(folder: Path, text: str | None = None) -> tuple[Gateway, io.StringIO
 
 def test_knobs_switches_and_people_outlive_a_crash(tmp_path: Path) -> None:
     first, _ = gateway(tmp_path, policy_text(7001, more="epsilon_at_most = 3\n"))
-    first.turn("game", {"preset": "hplu"})
-    first.turn("game", {"epsilon": "0.25"})
+    first.set_level("game", {"preset": "hplu"})
+    first.set_level("game", {"epsilon": "0.25"})
     first.switch("game", False)
-    first.sit_down("desk", "bo")
+    first.set_participant("desk", "bo")
     again, log = gateway(tmp_path)  # the first one never said good-bye
     status = again.status()
-    assert "e^0.25" in status["apps"][0]["promise"]
-    assert "any 2 seconds" in status["apps"][0]["promise"]
+    assert "e^0.25" in status["apps"][0]["guarantee"]
+    assert "any 2 seconds" in status["apps"][0]["guarantee"]
     assert status["apps"][0]["state"] == "off"
-    assert status["trackers"][0]["person"] == "bo"
+    assert status["trackers"][0]["participant"] == "bo"
     assert "not restored" not in log.getvalue()
     assert (tmp_path / "policy.state.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_knob_that_the_policy_does_not_allow_any_more_is_not_restored(tmp_path: Path) -> None:
     first, _ = gateway(tmp_path, policy_text(7001))
-    first.turn("game", {"preset": "hplu"})
+    first.set_level("game", {"preset": "hplu"})
     again, log = gateway(tmp_path, policy_text(7001).replace('levels = ["lphu", "mpmu", "hplu"]', "levels = []"))
-    assert "e^3" in again.status()["apps"][0]["promise"]
+    assert "e^3" in again.status()["apps"][0]["guarantee"]
     assert "privacy level not restored" in log.getvalue()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"knobs": 1, "off": [], "people": {}}', '{"knobs": {}, "off": "game", "people": {}}', '{"knobs": {}, "off": [], "people": {"a": 1}}'])  # fmt: skip  # noqa: E501
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"levels": 1, "off": [], "participants": {}}', '{"levels": {}, "off": "game", "participants": {}}', '{"levels": {}, "off": [], "participants": {"a": 1}}'])  # fmt: skip  # noqa: E501
 def test_a_damaged_memory_starts_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "policy.state.json").write_text(text)
     with pytest.raises(FileFormatError, match="decided"):
@@ -58,12 +58,12 @@ def test_a_damaged_memory_starts_nothing(tmp_path: Path, text: str) -> None:
 
 def test_what_the_policy_decides_anew_is_forgotten(tmp_path: Path) -> None:
     memory = Decisions.of(tmp_path / "policy.toml")
-    memory.turned("game", {"preset": "hplu"})
+    memory.level_set("game", {"preset": "hplu"})
     memory.switched("page", False)
-    memory.sat_down("desk", "bo")
-    memory.forget(knobs={"game"}, off=set(), people={"desk"})
+    memory.participant_set("desk", "bo")
+    memory.forget(levels={"game"}, off=set(), participants={"desk"})
     kept = Decisions.of(tmp_path / "policy.toml")
-    assert (kept.knobs, kept.off, kept.people) == ({}, ["page"], {})
+    assert (kept.levels, kept.off, kept.participants) == ({}, ["page"], {})
     memory.switched("page", True)
     assert Decisions.of(tmp_path / "policy.toml").off == []
 
@@ -80,13 +80,13 @@ def test_where_the_policy_cannot_be_written_beside_decisions_are_kept_in_the_sta
     second, _ = gateway(tmp_path)
     assert second.status()["apps"][0]["state"] == "off", "what lies beside the policy still counts"
     (tmp_path / "policy.state.json").unlink()
-    second.sit_down("desk", "bo")
+    second.set_participant("desk", "bo")
     (file,) = (state / "gateways").iterdir()
     assert second.status()["state_file"] == str(file)
     assert file.stat().st_mode & 0o777 == 0o600
     third, _ = gateway(tmp_path)
     assert third.status()["apps"][0]["state"] == "off"
-    assert third.status()["trackers"][0]["person"] == "bo"
+    assert third.status()["trackers"][0]["participant"] == "bo"
 
 
 def test_a_policy_says_where_decisions_are_kept(tmp_path: Path) -> None:
@@ -139,5 +139,5 @@ def test_a_decision_that_cannot_be_kept_fails_loudly_and_closed(
             made.switch("game", True)
         assert made.status()["apps"][0]["state"] == "off"
     assert "decision not kept" in log.getvalue()
-    made.sit_down("desk", "bo")  # the disk has room again
+    made.set_participant("desk", "bo")  # the disk has room again
     assert gateway(tmp_path)[0].status()["apps"][0]["state"] == "off"

@@ -19,6 +19,7 @@ import pytest
 from gazeveil.errors import InputError
 from gazeveil.gateway import connections, simulated_trackers, tcp
 from gazeveil.gateway.hub.payments import PATIENCE_S
+from gazeveil.testing import veiled_sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.telemetry import Meters
 from gazeveil.privacy.ledger.ledger import Clock
@@ -47,13 +48,13 @@ def tomorrow(gateway: Gateway) -> None:
     payer._where = replace(payer._where, clock=Clock(wall=lambda: time.time() + 25 * 3600))
     assert payer._process is not None
     payer._process.kill()  # its successor goes by that clock
-    for desk in gateway.hub._desks.values():
+    for desk in gateway.hub._trackers.values():
         for group in desk.groups:
-            group.purse._ask_at = 0.0
+            group.leases._ask_at = 0.0
 
 
 def another_person(gateway: Gateway) -> None:
-    gateway.sit_down("desk", "bo")
+    gateway.set_participant("desk", "bo")
 
 
 @pytest.mark.parametrize("mend", [tomorrow, another_person])
@@ -76,7 +77,7 @@ def test_an_app_that_was_switched_off_and_on_gets_gaze(tmp_path: Path) -> None:
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, _):
             gateway.switch("game", False)
-            gateway.sit_down("desk", "bo")
+            gateway.set_participant("desk", "bo")
             assert len(await lines_of(port, is_end, 1)) == 1, "another person does not switch it on"
             gateway.switch("game", True)
             await comes_back(port)

@@ -22,7 +22,7 @@ from gazeveil.errors import InputError, PrivacyError, UnknownName
 from gazeveil.gateway import tcp
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, veiled_sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.tcp import AppOutlet, TrackerLink
 from gazeveil.gateway.telemetry import Meters, log_to
@@ -39,11 +39,11 @@ def policy_text(port: int, *, veil: str = 'preset = "lphu"', more: str = "", bud
     return (
         'version = 1\n[gateway]\nledger = "ledger.sqlite"\ncontrol = "127.0.0.1:'
         f'{free_port()}"\ntoken_file = "token"\nlease_s = 2\n'
-        '[[tracker]]\nname = "desk"\nprotocol = "simulate"\nperson = "anna"\nrate_hz = 200\n'
+        '[[tracker]]\nname = "desk"\nprotocol = "simulate"\nparticipant = "anna"\nrate_hz = 200\n'
         "screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }\n"
         f'[[app]]\nname = "game"\ntracker = "desk"\nprotocol = "jsonlines"\nlisten = "127.0.0.1:{port}"\n'
         f'veil = {{ {veil} }}\nlevels = ["lphu", "mpmu", "hplu"]\nrate_hz = 400\n{more}'
-        f'[[budget]]\nperson = "*"\nepsilon_per_day = {budget}\nradius = 90\n'
+        f'[[budget]]\nparticipant = "*"\nepsilon_per_day = {budget}\nradius = 90\n'
     )
 
 
@@ -80,7 +80,7 @@ def test_an_app_gets_veiled_gaze_and_its_promise(tmp_path: Path) -> None:
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, log):
             hello = await lines_of(port, lambda told: told.get("type") == "hello", 1)
-            assert "e^3" in hello[0]["promise"]
+            assert "e^3" in hello[0]["guarantee"]
             gaze = await lines_of(port, is_gaze, 50)
             assert len(gaze) == 50
             assert set(gaze[0]) == {"t", "x", "y", "unit", "valid"}
@@ -100,21 +100,21 @@ def test_the_knob_switch_and_person_are_steered_and_refusals_say_why(tmp_path: P
 
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, _):
-            told = gateway.turn("game", {"preset": "hplu"})
-            assert "e^0.5" in told["promise"]
+            told = gateway.set_level("game", {"preset": "hplu"})
+            assert "e^0.5" in told["guarantee"]
             hello = await lines_of(port, lambda told: told.get("type") == "hello", 1)
-            assert "e^0.5" in hello[0]["promise"]
+            assert "e^0.5" in hello[0]["guarantee"]
             with pytest.raises(PrivacyError):
-                gateway.turn("game", {"preset": "off"})
+                gateway.set_level("game", {"preset": "off"})
             with pytest.raises(UnknownName):
-                gateway.turn("game", {"colour": "red"})
+                gateway.set_level("game", {"colour": "red"})
             with pytest.raises(UnknownName):
-                gateway.turn("nobody", {"preset": "hplu"})
+                gateway.set_level("nobody", {"preset": "hplu"})
             assert gateway.switch("game", False)["state"] == "off"
             end = await lines_of(port, lambda told: told.get("type") == "end", 1)
             assert "switched off" in end[0]["reason"]
             assert gateway.switch("game", True)["state"] != "off"
-            assert gateway.sit_down("desk", "bo")["person"] == "bo"
+            assert gateway.set_participant("desk", "bo")["participant"] == "bo"
 
     asyncio.run(run())
 

@@ -17,7 +17,7 @@ from gazeveil.gateway.policy.settings import AppSetting, TrackerSetting, read_po
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import JsonWriter
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
-from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample
+from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, veiled_sample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.geometry import AXES, angles, direction, headset, in_our_axes, to_head, to_world
@@ -121,9 +121,9 @@ def shown_to(**apps: AppSetting) -> dict[str, list[VeiledSample]]:
     return {name: bench.seen[name].shown for name in apps}  # type: ignore[misc]
 
 
-def app(name: str, *beside: str, veil: Any = JOINT, **options: Any) -> AppSetting:
+def app(name: str, *head_and_eyes: str, veil: Any = JOINT, **options: Any) -> AppSetting:
     made = mechanism_of(veil, TRACKER.space)
-    return AppSetting(name, "desk", "websocket", made, beside=beside, rate_hz=1000.0, **options)
+    return AppSetting(name, "desk", "websocket", made, head_and_eyes=head_and_eyes, rate_hz=1000.0, **options)
 
 
 def test_an_app_gets_beside_gaze_what_it_declares_and_nothing_else() -> None:
@@ -154,7 +154,7 @@ def test_the_head_that_leaves_is_veiled_and_the_same_for_all_who_share_the_veil(
 
 def test_an_app_and_whoever_is_tracked_are_told_what_leaves_beside_gaze() -> None:
     apps = app("game", "head", "ipd", unproven=True), app("plain"), app("pupils", "origins", unproven=True)
-    said = {one.name: one.promise for one in Bench(policy(TRACKER, *apps)).hub.status().apps}
+    said = {one.name: one.guarantee for one in Bench(policy(TRACKER, *apps)).hub.status().apps}
     assert "the distance between the eyes as it is: nothing is guaranteed for that." in said["game"]
     assert "shows gaze past the veil." in said["pupils"]
     assert "points in the world, veiled together with gaze." in said["game"]
@@ -184,7 +184,7 @@ ledger = "ledger.sqlite"
 [[tracker]]
 name = "headset"
 protocol = "push"
-person = "anna"
+participant = "anna"
 headset = { fov_x_deg = 110, fov_y_deg = 100 }
 
 [tracker.fields]
@@ -197,11 +197,11 @@ ipd = "ipd"
 name = "game"
 tracker = "headset"
 protocol = "websocket"
-beside = ["head"]
+head_and_eyes = ["head"]
 veil = { mechanism = "eye-and-head", epsilon = 3, window = 2, radius = "5deg", head_radius = 10 }
 
 [[budget]]
-person = "*"
+participant = "*"
 epsilon_per_day = 100000
 radius = "5deg"
 """
@@ -219,12 +219,12 @@ def test_a_policy_says_what_leaves_beside_gaze(tmp_path: Path) -> None:
     ("before", "after", "message"),
     [
         ('"eye-and-head"', '"clock"', "eyes and head"),
-        ('beside = ["head"]', 'beside = ["ipd"]', "identifies participants"),
-        ('beside = ["head"]', 'beside = ["ipd"]\nunproven = "allow"', "the budget of"),
-        ('beside = ["head"]', 'beside = ["head", "origins"]\nunproven = "allow"', "budget|fields name"),
-        ('beside = ["head"]', 'beside = ["pupil"]', "beside gaze"),
-        ('beside = ["head"]', 'beside = ["head"]\nlevels = ["mpmu"]', "stays as it is"),
-        ('beside = ["head"]', 'beside = ["head"]\noutput = "fixations"', "samples in one of"),
+        ('head_and_eyes = ["head"]', 'head_and_eyes = ["ipd"]', "identifies participants"),
+        ('head_and_eyes = ["head"]', 'head_and_eyes = ["ipd"]\nunproven = "allow"', "the budget of"),
+        ('head_and_eyes = ["head"]', 'head_and_eyes = ["head", "origins"]\nunproven = "allow"', "budget|fields name"),
+        ('head_and_eyes = ["head"]', 'head_and_eyes = ["pupil"]', "beside gaze"),
+        ('head_and_eyes = ["head"]', 'head_and_eyes = ["head"]\nlevels = ["mpmu"]', "stays as it is"),
+        ('head_and_eyes = ["head"]', 'head_and_eyes = ["head"]\noutput = "fixations"', "samples in one of"),
         ('protocol = "websocket"', 'protocol = "lsl"', "samples in one of"),
         ('head = "head"\n', "", "fields name"),
         ('direction = "gaze"', 'direction = "gaze"\nframe = "world"', "all around"),

@@ -86,17 +86,17 @@ def test_without_samples_an_app_hears_silence_and_then_gaze_again() -> None:
 def test_a_lost_tracker_is_silence_with_its_reason() -> None:
     bench = Bench(policy(app()))
     bench.gaze(3)
-    bench.hub.lost("desk", "the tracker hung up", bench.now)
+    bench.hub.tracker_lost("desk", "the tracker hung up", bench.now)
     assert bench.seen["game"].told[-1] == "the tracker hung up"
     status = bench.hub.status().trackers[0]
     assert (status.alive, status.why) == (False, "the tracker hung up")
     bench.gaze(0.5)
     assert bench.state("game") == "flowing"
-    bench.hub.lost("nobody", "whatever", bench.now)
+    bench.hub.tracker_lost("nobody", "whatever", bench.now)
 
 
 def break_veil(bench: Bench) -> None:
-    (group,) = bench.hub._desks["desk"].groups
+    (group,) = bench.hub.tracker_of("desk").groups
     if group._live is None:
         return
 
@@ -169,10 +169,10 @@ def test_a_clock_that_jumps_an_hour_ahead_again_and_again_releases_no_window_twi
 
 def test_nothing_is_veiled_for_an_app_that_nobody_watches() -> None:
     bench = Bench(policy(app()))
-    bench.hub.watched("game", False)
+    bench.hub.set_watched("game", False)
     bench.gaze(5)
     assert bench.hub.status().groups[0].points == 0
-    bench.hub.watched("game", True)
+    bench.hub.set_watched("game", True)
     bench.gaze(3)
     assert bench.seen["game"].shown
 
@@ -224,7 +224,7 @@ def test_noise_from_a_seed_is_no_promise_and_needs_the_policys_word() -> None:
 def spends_of(bench: Bench) -> set[tuple[int, int]]:
     """Return what veils remember to have spent: microseconds of stream time, and loss units."""
     found: set[tuple[int, int]] = set()
-    for group in bench.hub._desks["desk"].groups:
+    for group in bench.hub.tracker_of("desk").groups:
         if group._live is not None and isinstance(group._live.veil, StreamVeil):
             found |= set(spends(group._live.veil._budget))
     return found
@@ -235,9 +235,9 @@ def spends_of(bench: Bench) -> set[tuple[int, int]]:
 def test_no_window_holds_more_than_its_promise_through_restarts_errors_and_people(seed: int) -> None:
     rng = random.Random(seed)
     rules = policy(app("game", {"preset": "mpmu", "ticks": rng.choice([1, 3])}))
-    promise = rules.apps[0].mechanism.guarantee
-    assert isinstance(promise, GazeStreamDP)
-    rule = Rule.of(promise.epsilon, promise.window, promise.radius)
+    guarantee = rules.apps[0].mechanism.guarantee
+    assert isinstance(guarantee, GazeStreamDP)
+    rule = Rule.of(guarantee.epsilon, guarantee.window, guarantee.radius)
     spent: set[tuple[int, int]] = set()
     now, device = 0.0, 1000.0
     for _ in range(3):
@@ -250,7 +250,7 @@ def test_no_window_holds_more_than_its_promise_through_restarts_errors_and_peopl
             elif what < 0.7:
                 break_veil(bench)
             elif what < 0.8:
-                bench.hub.sit_down("desk", rng.choice("ab"), bench.now)
+                bench.hub.set_participant("desk", rng.choice("ab"), bench.now)
             elif what < 0.9:
                 bench.wait(rng.choice([0.1, 0.6, 3.0]))
             else:
@@ -263,7 +263,7 @@ def test_no_window_holds_more_than_its_promise_through_restarts_errors_and_peopl
         assert sum(loss for t, loss in times if last - rule.window_us <= t <= last) <= rule.cap
 
 
-# Reload and people
+# Reload and participants
 
 
 def test_what_did_not_change_goes_on_through_a_reload() -> None:
@@ -327,41 +327,41 @@ def test_an_app_may_move_to_another_tracker() -> None:
 def test_another_person_begins_a_new_stream_with_quiet() -> None:
     bench = Bench(policy(app()))
     bench.gaze(4)
-    bench.hub.sit_down("desk", "bob", bench.now)
+    bench.hub.set_participant("desk", "bob", bench.now)
     left, shown = bench.device, len(bench.seen["game"].shown)
     bench.gaze(4)
     assert min(veiled.t for veiled in bench.seen["game"].shown[shown:]) > left + 1.5
-    assert bench.hub.status().trackers[0].person == "bob"
+    assert bench.hub.status().trackers[0].participant == "bob"
     with pytest.raises(UnknownName):
-        bench.hub.sit_down("chair", "bob", bench.now)
+        bench.hub.set_participant("chair", "bob", bench.now)
     with pytest.raises(InputError):
-        bench.hub.sit_down("desk", "\n", bench.now)
+        bench.hub.set_participant("desk", "\n", bench.now)
 
 
 def test_one_name_is_one_account_however_it_is_typed(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "l", create=True) as ledger:
-        bench = Bench(policy(app(), budget(person="Jos\u00e9")), ledger)
-        bench.hub.sit_down("desk", "Jose\u0301", bench.now)
+        bench = Bench(policy(app(), budget(participant="Jos\u00e9")), ledger)
+        bench.hub.set_participant("desk", "Jose\u0301", bench.now)
         bench.gaze(5)
         assert bench.outcomes
         for blanks in ("Jos\u00e9 ", " Jos\u00e9", "", " "):
             with pytest.raises(OptionError, match="blanks"):
-                bench.hub.sit_down("desk", blanks, bench.now)
+                bench.hub.set_participant("desk", blanks, bench.now)
 
 
 def test_a_person_whose_budget_forbids_an_unproven_veil_is_not_shown(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "ledger.sqlite", create=True)
-    rules = policy(tracker(person="bob"), app(veil="spatial-low", unproven=True), budget(person="anna"))
+    rules = policy(tracker(participant="bob"), app(veil="spatial-low", unproven=True), budget(participant="anna"))
     bench = Bench(rules, ledger)
     bench.gaze(2)
     assert bench.state("game") == "flowing"
-    bench.hub.sit_down("desk", "anna", bench.now)
+    bench.hub.set_participant("desk", "anna", bench.now)
     shown = len(bench.seen["game"].shown)
     bench.gaze(3)
     assert len(bench.seen["game"].shown) == shown
     assert "the budget of 'anna' does not allow that" in bench.hub.status().apps[0].why
     assert "anna" not in "".join(bench.seen["game"].ended + bench.seen["game"].told)
-    bench.hub.sit_down("desk", "bob", bench.now)
+    bench.hub.set_participant("desk", "bob", bench.now)
     bench.gaze(3)
     assert len(bench.seen["game"].shown) > shown
 
@@ -373,7 +373,7 @@ def test_no_log_no_status_and_no_repr_holds_gaze(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "ledger.sqlite", create=True)
     areas = AreasOfInterest((Rectangle("left", 0, 0, 960, 1080),), SCREEN)
     rules = policy(
-        app(knob=("hplu",)), app("b", "lphu", output="hits", areas=areas), app("c", output="fixations"), budget(20)
+        app(levels=("hplu",)), app("b", "lphu", output="hits", areas=areas), app("c", output="fixations"), budget(20)
     )
     bench = Bench(rules, ledger)
     told: list[str] = []
@@ -381,8 +381,8 @@ def test_no_log_no_status_and_no_repr_holds_gaze(tmp_path: Path) -> None:
     def look() -> None:
         hub = bench.hub
         told.append(json.dumps(hub.status().to_dict()))
-        things: list[object] = [hub, *hub._seats.values(), *hub._desks.values(), *bench.outcomes]
-        for desk in hub._desks.values():
+        things: list[object] = [hub, *hub._apps.values(), *hub._trackers.values(), *bench.outcomes]
+        for desk in hub._trackers.values():
             things += [desk.clock, *desk.groups, *(group._live for group in desk.groups)]
             things += [group._live.veil for group in desk.groups if group._live is not None]
         told.extend(repr(thing) for thing in things)
@@ -391,12 +391,12 @@ def test_no_log_no_status_and_no_repr_holds_gaze(tmp_path: Path) -> None:
     for _ in range(4):
         bench.gaze(3, at=where)
         look()
-    bench.hub.turn("game", now=bench.now, preset="hplu")
+    bench.hub.set_level("game", now=bench.now, preset="hplu")
     bench.seen["b"].broken = True
     bench.gaze(3, at=where)
-    bench.hub.lost("desk", "gone", bench.now)
+    bench.hub.tracker_lost("desk", "gone", bench.now)
     bench.gaze(20, at=where)
-    bench.hub.sit_down("desk", "bob", bench.now)
+    bench.hub.set_participant("desk", "bob", bench.now)
     bench.gaze(3, at=where)
     look()
     everything = "\n".join([*told, repr(bench.logs)])

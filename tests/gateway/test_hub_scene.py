@@ -50,14 +50,14 @@ def rules(*parts: Any, scene: SceneSetting = VIDEO) -> Policy:
     return policy(tracker(scene=scene), *parts)
 
 
-def promise(bench: Bench, index: int = 0) -> GazeStreamDP:
-    promised = bench.hub._desks["desk"].groups[index].promise
+def guarantee(bench: Bench, index: int = 0) -> GazeStreamDP:
+    promised = bench.hub.tracker_of("desk").groups[index].guarantee
     assert isinstance(promised, GazeStreamDP)
     return promised
 
 
 def see(bench: Bench, small: float | None = None, window: float | None = None, large: float | None = None) -> None:
-    bench.hub.see("desk", SceneReading(bench.now, small, large, window), bench.now)
+    bench.hub.scene_read("desk", SceneReading(bench.now, small, large, window), bench.now)
 
 
 def watch(bench: Bench, seconds: float, **values: float) -> None:
@@ -74,25 +74,25 @@ def points(bench: Bench, name: str = "game") -> list[tuple[float, float, float]]
 def test_a_scene_raises_at_once_and_lowers_when_it_asked_for_less_for_long_enough() -> None:
     bench = bench_of(follower())
     watch(bench, 5, small=91, window=1.5)
-    assert promise(bench) == GazeStreamDP("1.5", "1.5", 108)  # the next larger step
+    assert guarantee(bench) == GazeStreamDP("1.5", "1.5", 108)  # the next larger step
     see(bench, small=300, window=2)
-    assert promise(bench) == GazeStreamDP("1.5", 2, 305)
+    assert guarantee(bench) == GazeStreamDP("1.5", 2, 305)
     watch(bench, SETTLE_S - 0.5, small=65, window=1)
-    assert promise(bench) == GazeStreamDP("1.5", 2, 305)
+    assert guarantee(bench) == GazeStreamDP("1.5", 2, 305)
     watch(bench, 1.5, small=65, window=1)
-    assert promise(bench) == GazeStreamDP("1.5", 1, "76.2")
+    assert guarantee(bench) == GazeStreamDP("1.5", 1, "76.2")
 
 
 def test_the_policys_limits_hold_and_what_is_unknown_is_as_the_level_has_it() -> None:
     bench = bench_of(follower())
     watch(bench, 12, small=0.001, window=0.001)
-    assert promise(bench) == GazeStreamDP("1.5", 1, 60)
+    assert guarantee(bench) == GazeStreamDP("1.5", 1, 60)
     watch(bench, 1, small=1e9, window=1e9)
-    assert promise(bench) == GazeStreamDP("1.5", 3, 400)
+    assert guarantee(bench) == GazeStreamDP("1.5", 3, 400)
     for nothing in (math.nan, math.inf, -1.0, 0.0, None):
         bench = bench_of(follower())
         watch(bench, 1, small=nothing, window=nothing)  # type: ignore[arg-type]
-        assert promise(bench) == GazeStreamDP("1.5", "1.5", 90)
+        assert guarantee(bench) == GazeStreamDP("1.5", "1.5", 90)
 
 
 NUMBERS = st.one_of(
@@ -113,13 +113,13 @@ def test_no_scene_ever_brings_a_veil_below_what_it_may(
     least = (60, 1) if scene.trusted else (90, Fraction(3, 2))
     for small, window, wait in readings:
         see(bench, small, window)
-        assert promise(bench).radius >= least[0]
-        assert promise(bench).window >= least[1]
+        assert guarantee(bench).radius >= least[0]
+        assert guarantee(bench).window >= least[1]
         bench.now += wait
         bench.device += wait
         bench.hub.tick(bench.now)
-        assert promise(bench).radius >= least[0]
-        assert promise(bench).window >= least[1]
+        assert guarantee(bench).radius >= least[0]
+        assert guarantee(bench).window >= least[1]
 
 
 @settings(max_examples=15, deadline=None)
@@ -140,21 +140,21 @@ def test_pushes_that_would_lower_change_not_one_byte_of_the_stream(pushes: list[
 def test_a_scene_that_may_only_raise_does_raise() -> None:
     bench = bench_of(follower(), scene=PUSHED)
     watch(bench, 5, small=10, window=0.5)
-    assert promise(bench) == GazeStreamDP("1.5", "1.5", 90)
+    assert guarantee(bench) == GazeStreamDP("1.5", "1.5", 90)
     see(bench, small=200, window=2)
-    assert promise(bench) == GazeStreamDP("1.5", 2, 216)
+    assert guarantee(bench) == GazeStreamDP("1.5", 2, 216)
 
 
 def test_a_late_reading_and_one_out_of_order_change_nothing() -> None:
     bench = bench_of(follower())
     bench.gaze(5)
-    bench.hub.see("desk", SceneReading(bench.now - LATE_S - 0.1, 300.0), bench.now)
-    bench.hub.see("desk", SceneReading(bench.now + 0.1, 300.0), bench.now)
-    assert promise(bench).radius == 90
+    bench.hub.scene_read("desk", SceneReading(bench.now - LATE_S - 0.1, 300.0), bench.now)
+    bench.hub.scene_read("desk", SceneReading(bench.now + 0.1, 300.0), bench.now)
+    assert guarantee(bench).radius == 90
     see(bench, small=150)
-    before = promise(bench)
-    bench.hub.see("desk", SceneReading(bench.now - 0.5, 300.0), bench.now)
-    assert promise(bench) == before
+    before = guarantee(bench)
+    bench.hub.scene_read("desk", SceneReading(bench.now - 0.5, 300.0), bench.now)
+    assert guarantee(bench) == before
     scene = bench.hub.status().trackers[0].scene
     assert scene is not None
     assert scene["late"] == 3
@@ -167,18 +167,18 @@ def test_a_late_reading_and_one_out_of_order_change_nothing() -> None:
 def test_a_scene_that_is_lost_leaves_the_larger_of_its_values_and_the_levels(how: str) -> None:
     bench = bench_of(follower(), follower("large", follow_scene="large"))
     watch(bench, 12, small=60, large=300, window=1)
-    assert [promise(bench, index).radius for index in (0, 1)] == [64, 305]
+    assert [guarantee(bench, index).radius for index in (0, 1)] == [64, 305]
     if how == "stale":
         bench.gaze(STALE_S + 0.5)
     else:
         bench.hub.scene_lost("desk", "the process that watches the scene has ended", bench.now)
-    assert [promise(bench, index) for index in (0, 1)] == [
+    assert [guarantee(bench, index) for index in (0, 1)] == [
         GazeStreamDP("1.5", "1.5", 90),
         GazeStreamDP("1.5", "1.5", 305),
     ]
     assert bench.state("game") == "flowing"
     watch(bench, SETTLE_S + 1, small=60, large=300, window=1)
-    assert [promise(bench, index).radius for index in (0, 1)] == [64, 305]
+    assert [guarantee(bench, index).radius for index in (0, 1)] == [64, 305]
 
 
 @settings(max_examples=100, deadline=None)
@@ -215,8 +215,8 @@ def test_a_lively_scene_never_silences_a_stream_and_every_window_keeps_what_was_
         for _ in range(4):
             bench.gaze(0.5)
             see(bench, small=[65.0, 290.0, 80.0, 150.0, 70.0, 66.0, 66.0, 66.0][turn % 8], window=1 + turn % 3)
-            changes.add(promise(bench))
-            live = bench.hub._desks["desk"].groups[0]._live
+            changes.add(guarantee(bench))
+            live = bench.hub.tracker_of("desk").groups[0]._live
             assert live is not None
             if isinstance(live.veil, StreamVeil):
                 spent |= dict(spends(live.veil._budget))
@@ -253,7 +253,7 @@ def test_a_stream_begins_with_the_longest_window_that_a_scene_may_ask_for() -> N
 def test_a_scene_is_followed_before_the_first_sample_as_well() -> None:
     bench = bench_of(follower())
     see(bench, small=300, window=3)
-    assert promise(bench) == GazeStreamDP("1.5", 3, 305)
+    assert guarantee(bench) == GazeStreamDP("1.5", 3, 305)
     bench.gaze(6)
     assert bench.state("game") == "flowing"
 
@@ -265,29 +265,29 @@ def test_equal_followers_share_one_noise_and_others_do_not() -> None:
     groups = [group.apps for group in bench.hub.status().groups]
     assert groups == [("one", "two"), ("fixed",), ("large",)]
     assert points(bench, "one") == points(bench, "two") != points(bench, "fixed")
-    assert [promise(bench, index).radius for index in range(3)] == [305, 90, 305]
+    assert [guarantee(bench, index).radius for index in range(3)] == [305, 90, 305]
 
 
 def test_the_knob_sets_the_level_and_the_scene_radius_and_window() -> None:
-    bench = bench_of(follower(knob=("lphu", "hplu"), epsilon_at_most=Fraction(2)))
+    bench = bench_of(follower(levels=("lphu", "hplu"), epsilon_at_most=Fraction(2)))
     watch(bench, 12, small=100, large=350, window=1)
-    bench.hub.turn("game", now=bench.now, epsilon="0.7")
-    assert promise(bench) == GazeStreamDP("0.7", 1, 108)
+    bench.hub.set_level("game", now=bench.now, epsilon="0.7")
+    assert guarantee(bench) == GazeStreamDP("0.7", 1, 108)
     with pytest.raises(PrivacyError, match=r"the scene sets the radius and the window of 'game'"):
-        bench.hub.turn("game", now=bench.now, radius=200)
-    bench.hub.turn("game", now=bench.now, preset="hplu")  # high privacy takes the large radius
-    assert promise(bench) == GazeStreamDP("0.5", 1, 363)
-    bench.hub.turn("game", now=bench.now, preset="policy")
-    assert promise(bench) == GazeStreamDP("1.5", 1, 108)
+        bench.hub.set_level("game", now=bench.now, radius=200)
+    bench.hub.set_level("game", now=bench.now, preset="hplu")  # high privacy takes the large radius
+    assert guarantee(bench) == GazeStreamDP("0.5", 1, 363)
+    bench.hub.set_level("game", now=bench.now, preset="policy")
+    assert guarantee(bench) == GazeStreamDP("1.5", 1, 108)
 
 
 def test_what_an_app_is_told_holds_whatever_the_scene_does() -> None:
     bench = bench_of(follower())
     watch(bench, 3, small=300, window=2)
     (status,) = bench.hub.status().apps
-    assert status.promise.startswith(GazeStreamDP("1.5", 1, 60).in_words())
-    assert "does not depend on the participant's gaze, as the policy states" in status.promise
-    pushed = bench_of(follower(), scene=PUSHED).hub.status().apps[0].promise
+    assert status.guarantee.startswith(GazeStreamDP("1.5", 1, 60).in_words())
+    assert "does not depend on the participant's gaze, as the policy states" in status.guarantee
+    pushed = bench_of(follower(), scene=PUSHED).hub.status().apps[0].guarantee
     assert pushed.startswith(GazeStreamDP("1.5", "1.5", 90).in_words())
     assert "they are only raised" in pushed
     scene = bench.hub.status().trackers[0].scene
@@ -304,11 +304,11 @@ def test_what_an_app_is_told_holds_whatever_the_scene_does() -> None:
 def test_a_policy_that_trusts_a_scene_no_longer_takes_back_what_it_lowered() -> None:
     bench = bench_of(follower())
     watch(bench, 12, small=60, window=1)
-    assert promise(bench) == GazeStreamDP("1.5", 1, 64)
+    assert guarantee(bench) == GazeStreamDP("1.5", 1, 64)
     bench.hub.reload(rules(follower(), scene=CAMERA), bench.now)
-    assert promise(bench) == GazeStreamDP("1.5", "1.5", 90)
+    assert guarantee(bench) == GazeStreamDP("1.5", "1.5", 90)
     bench.device = 0.0
     bench.gaze(5)
     watch(bench, 12, small=60, window=1)
-    assert promise(bench) == GazeStreamDP("1.5", "1.5", 90)
+    assert guarantee(bench) == GazeStreamDP("1.5", "1.5", 90)
     assert bench.state("game") == "flowing"

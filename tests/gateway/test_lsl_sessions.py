@@ -122,7 +122,7 @@ def test_a_stream_is_found_on_purpose_by_accident_or_not_at_all(
     monkeypatch.setenv("LSLAPICFG", set_up.app_settings["LSLAPICFG"])
     (hidden,) = tried_bypasses(read_policy(set_up.policy))
     assert hidden.is_open
-    assert f"if it asks for session '{RAW}'" in hidden.told
+    assert f"if it asks for session '{RAW}'" in hidden.meaning
     other = tmp_path / "policy.toml"
     other.write_text(POLICY.format(gateway="", session=f"none-{RAW}", app="other"))
     (absent,) = tried_bypasses(read_policy(other))
@@ -132,4 +132,4 @@ def test_a_stream_is_found_on_purpose_by_accident_or_not_at_all(
     monkeypatch.setenv("LSLAPICFG", str(careless))
     (exposed,) = tried_bypasses(read_policy(set_up.policy))
     assert exposed.is_open
-    assert "looks for any stream of gaze may pick it" in exposed.told
+    assert "looks for any stream of gaze may pick it" in exposed.meaning

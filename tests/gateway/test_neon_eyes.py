@@ -44,8 +44,8 @@ def told(kind: str, left: tuple[float, ...] = LEFT, right: tuple[float, ...] = R
     return payload(400.0, 300.0, worn, rest)
 
 
-def eyes_in(data: bytes, *beside: str) -> EyeGeometry | None:
-    source = NeonSource(SCENE, beside=frozenset(beside))
+def eyes_in(data: bytes, *head_and_eyes: str) -> EyeGeometry | None:
+    source = NeonSource(SCENE, head_and_eyes=frozenset(head_and_eyes))
     source.report(report(1000.0, 0))
     source._clock_rate = 90_000
     (sample,) = source.gaze(packet(1, 0, data))
@@ -76,7 +76,7 @@ version = 1
 name = "glasses"
 protocol = "neon"
 address = "127.0.0.1:{phone}"
-person = "anna"
+participant = "anna"
 screen = {{ width_px = 1600, height_px = 1200 }}
 
 [[app]]
@@ -96,7 +96,7 @@ rate_hz = 200
 veil = {{ preset = "lphu" }}
 {declared}
 """
-DECLARED = 'beside = ["origins"]\nunproven = "allow"'
+DECLARED = 'head_and_eyes = ["origins"]\nunproven = "allow"'
 
 
 class Wire:
@@ -169,8 +169,8 @@ def test_an_app_that_declares_the_eyes_gets_them_and_nobody_gets_anything_else(t
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        ('beside = ["origins"]', "identifies participants"),
-        ('beside = ["ipd"]\nunproven = "allow"', "what is read of Pupil Labs real-time API"),
+        ('head_and_eyes = ["origins"]', "identifies participants"),
+        ('head_and_eyes = ["ipd"]\nunproven = "allow"', "what is read of Pupil Labs real-time API"),
     ],
 )
 def test_a_policy_that_declares_what_neon_does_not_say_or_may_not_leave_is_refused(

@@ -22,7 +22,7 @@ from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.neon_phone import NeonSource
 from gazeveil.gateway.protocols.rtsp import RECEIVER
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, veiled_sample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Meters, log_to
 from gazeveil.geometry import screen
@@ -189,7 +189,7 @@ def test_a_link_follows_the_door_of_an_app_which_is_one_port_for_everything() ->
         meters = Meters()
         door = AppOutlet(PROTOCOLS["neon"], StreamFacts(NEON, name="game"), meters, log_to(io.StringIO()))
         watched: list[bool] = []
-        door.watched = watched.append
+        door.on_watched = watched.append
         await door.listen("127.0.0.1", 0)
         shown = 0
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The control page's API as a browser uses it: link, session, rules, exports, and raw gaze for the person alone."""
+"""The control page's API as a browser uses it: link, session, rules, exports, raw gaze for the participant alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gazeveil.errors import OutputError
 from gazeveil.gateway.control.decisions import Decisions
 from gazeveil.gateway.control.http import HEADERS, MOST_TRIES, PageFiles
 from gazeveil.gateway.control.openapi import OPENAPI
-from gazeveil.gateway.control.page_view import MOST_STREAMS, _points
+from gazeveil.gateway.control.page_view import MOST_STREAMS, shares_of
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.sample import VeiledFixation, VeiledHit, VeiledSample
 from tests.gateway.page_bench import HOST, OURS, POLICY, TOKEN, PageBench
@@ -267,23 +267,23 @@ def test_an_export_holds_what_the_app_was_shown_and_no_more(bench: PageBench) ->
     rows = list(csv.DictReader(io.StringIO(client.get("/v1/apps/game/received", headers=OURS).text)))
     assert [float(row["y"]) for row in rows[:40]] == [row["y"] for row in told[:40]]
     assert client.get("/v1/apps/game/received?format=xml", headers=OURS).status_code == 422
-    bench.client().post("/v1/trackers/desk/person", headers=OURS, json={"person": "bert"})
+    bench.client().post("/v1/trackers/desk/participant", headers=OURS, json={"participant": "bert"})
     assert client.get("/v1/apps/game/received?format=json", headers=OURS).json()["received"] == []
 
 
 def test_a_looser_level_says_when_it_holds_and_a_stricter_one_holds_at_once(bench: PageBench) -> None:
     client = bench.client()
     bench.look(500, 500, 400)
-    stricter = client.post("/v1/apps/dear/knob", headers=OURS, json={"preset": "hplu"}).json()["level"]
-    assert (stricter["preset"], stricter["looser_in_s"], stricter["wished"]) == ("hplu", 0, None)
-    bench.gateway.hub.turn("dear", now=bench.now, epsilon="1.5")
+    stricter = client.post("/v1/apps/dear/level", headers=OURS, json={"preset": "hplu"}).json()["level"]
+    assert (stricter["preset"], stricter["weaker_in_s"], stricter["requested"]) == ("hplu", 0, None)
+    bench.gateway.hub.set_level("dear", now=bench.now, epsilon="1.5")
     bench.look(500, 500, 1)
     looser = bench.gateway.app("dear")["level"]
     assert looser["preset"] is None
-    assert 1.9 < looser["looser_in_s"] <= 2.01  # a window of hplu
-    assert looser["wished"] == {"epsilon": 1.5, "window_s": 2.0, "radius": 450.0}
+    assert 1.9 < looser["weaker_in_s"] <= 2.01  # a window of hplu
+    assert looser["requested"] == {"epsilon": 1.5, "window_s": 2.0, "radius": 450.0}
     bench.look(500, 500, 201)
-    assert bench.gateway.app("dear")["level"]["looser_in_s"] == 0
+    assert bench.gateway.app("dear")["level"]["weaker_in_s"] == 0
 
 
 # Raw gaze
@@ -350,7 +350,7 @@ def test_a_capability_works_once_soon_and_for_its_tracker(
     assert why in json.loads(body)["message"]
     assert not SEEN.search(body.decode())
     assert [line["tracker"] for line in bench.logged("raw view refused")] == [tracker]
-    assert bench.gateway.hub.desk_of(tracker).raw is None
+    assert bench.gateway.hub.tracker_of(tracker).raw is None
 
 
 def test_a_made_up_capability_is_refused(bench: PageBench) -> None:
@@ -374,32 +374,32 @@ def test_raw_gaze_is_for_this_machine_alone(bench: PageBench, passed_on: str) ->
     shown = {"Gazeveil-Raw": capability(bench)}
     assert asyncio.run(stream(bench, headers=shown, client="192.168.1.7"))[0] == 403
     assert asyncio.run(stream(bench, headers={**shown, passed_on: "127.0.0.1"}))[0] == 403
-    assert bench.gateway.hub.desk_of("desk").raw is None
+    assert bench.gateway.hub.tracker_of("desk").raw is None
 
 
 def test_a_page_that_leaves_ends_the_view_and_everything_is_logged(bench: PageBench) -> None:
     during = []
 
     def look(n: int) -> None:
-        during.append(bench.gateway.hub.desk_of("desk").raw is not None)
+        during.append(bench.gateway.hub.tracker_of("desk").raw is not None)
         bench.look(*CANARY, count=5)
 
     asyncio.run(bench.live(3, look, headers={"Gazeveil-Raw": capability(bench)}))
     assert all(during)
-    assert bench.gateway.hub.desk_of("desk").raw is None
+    assert bench.gateway.hub.tracker_of("desk").raw is None
     for event in ("raw view granted", "raw view opened", "raw view closed"):
         assert [line["tracker"] for line in bench.logged(event)] == ["desk"]
 
 
-@pytest.mark.parametrize("change", ["person", "policy"])
-def test_a_view_ends_when_somebody_else_sits_down_or_the_policy_takes_it_back(bench: PageBench, change: str) -> None:
+@pytest.mark.parametrize("change", ["participant", "policy"])
+def test_a_view_ends_when_the_participant_changes_or_the_policy_takes_it_back(bench: PageBench, change: str) -> None:
     marks: list[int] = []
 
     async def between(n: int) -> None:
         bench.look(*CANARY, count=5)
         if n == 3:
-            if change == "person":
-                bench.gateway.sit_down("desk", "bert")
+            if change == "participant":
+                bench.gateway.set_participant("desk", "bert")
             else:
                 bench.path.write_text(POLICY.replace("raw_view = true\n", ""))
                 bench.gateway.hub.reload(read_policy(bench.path), bench.now)
@@ -408,7 +408,7 @@ def test_a_view_ends_when_somebody_else_sits_down_or_the_policy_takes_it_back(be
 
     _, body = asyncio.run(bench.live(50, between, headers={"Gazeveil-Raw": capability(bench)}))
     assert len(body.splitlines()) == marks[-1] == 3
-    assert bench.gateway.hub.desk_of("desk").raw is None
+    assert bench.gateway.hub.tracker_of("desk").raw is None
     assert bench.logged("raw view closed")
 
 
@@ -440,19 +440,19 @@ def test_no_more_pages_look_on_than_are_allowed_and_a_full_house_uses_up_no_capa
 
 async def _with_others(bench: PageBench, shown: str) -> None:
     page = bench.gateway.page
-    others = [page.look("desk", None) for _ in range(MOST_STREAMS)]
+    others = [page.open_view("desk", None) for _ in range(MOST_STREAMS)]
     assert (await stream(bench, headers={"Gazeveil-Raw": shown}))[0] == 429
     for other in others:
-        page.leave(other)
+        page.close_view(other)
     assert (await stream(bench, headers={"Gazeveil-Raw": shown}))[0] == 200
 
 
 def test_a_page_that_reads_slowly_loses_the_oldest_points_and_holds_nobody_up(bench: PageBench) -> None:
     async def run() -> dict[str, Any]:
-        trails = bench.gateway.page.look("desk", None)
+        trails = bench.gateway.page.open_view("desk", None)
         bench.look(500, 500, 1000)
         line = trails.line(bench.now)
-        bench.gateway.page.leave(trails)
+        bench.gateway.page.close_view(trails)
         assert line is not None
         return line
 
@@ -474,15 +474,15 @@ def test_streams_end_when_the_gateway_closes(bench: PageBench) -> None:
 
 def test_hits_are_told_by_name_and_missing_gaze_as_missing(bench: PageBench) -> None:
     async def run() -> dict[str, Any]:
-        trails = bench.gateway.page.look("desk", None)
+        trails = bench.gateway.page.open_view("desk", None)
         bench.gateway.page.rule("game", "hits")
         bench.look(100, 500, 3)
         line = trails.line(bench.now)
-        bench.gateway.page.leave(trails)
+        bench.gateway.page.close_view(trails)
         assert line is not None
         return line
 
     told = asyncio.run(run())["apps"]["game"]
     assert told["veiled"] == []
     assert [hit[1] for hit in told["hits"]] == ["left"]
-    assert _points([(1.0, math.nan, math.nan)], lambda x, y: (x, y)) == [[1.0, None, None]]
+    assert shares_of([(1.0, math.nan, math.nan)], lambda x, y: (x, y)) == [[1.0, None, None]]

@@ -73,16 +73,16 @@ def test_after_too_many_wrong_keys_nobody_may_try_for_a_while(clock: Clock) -> N
 def test_a_session_survives_a_restart_and_ends_after_twelve_hours(clock: Clock) -> None:
     token = Sessions(TOKEN, clock).make()
     after_restart = Sessions(TOKEN, clock)
-    assert after_restart.holds(token)
+    assert after_restart.is_valid(token)
     clock.now += SESSION_S - 1
-    assert after_restart.holds(token)
+    assert after_restart.is_valid(token)
     clock.now += 1
-    assert not after_restart.holds(token)
+    assert not after_restart.is_valid(token)
 
 
 def test_a_session_is_void_with_another_token_of_the_policy(clock: Clock) -> None:
     token = Sessions(TOKEN, clock).make()
-    assert not Sessions(TOKEN + "x", clock).holds(token)
+    assert not Sessions(TOKEN + "x", clock).is_valid(token)
 
 
 def test_nothing_in_a_session_can_be_changed(clock: Clock) -> None:
@@ -92,10 +92,10 @@ def test_nothing_in_a_session_can_be_changed(clock: Clock) -> None:
     later = f"{kind}.{int(until) + 3600}.{salt}.{mark}"
     other = f"{kind}.{until}.{salt[:-1]}{'A' if salt[-1] != 'A' else 'B'}.{mark}"
     for forged in (later, other, token[:-1], token + "0", token.upper(), f"{kind}.{until}.{salt}.", "", TOKEN):
-        assert not sessions.holds(forged)
+        assert not sessions.is_valid(forged)
 
 
 def test_a_session_from_a_far_future_is_not_believed(clock: Clock) -> None:
     """Whoever set the clock ahead for a moment must not have made a session for years."""
     ahead = Sessions(TOKEN, lambda: clock.now + 10 * SESSION_S).make()
-    assert not Sessions(TOKEN, clock).holds(ahead)
+    assert not Sessions(TOKEN, clock).is_valid(ahead)

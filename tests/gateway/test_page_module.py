@@ -309,7 +309,7 @@ def test_the_client_comes_again_with_longer_pauses_until_the_policy_ends_it(adap
     assert adapted["after"] == len(adapted["pauses"])
     assert [name for name, *_ in adapted["told"]] == ["hello", "sample", "fixation", "hit", "silence", "end"]
     assert adapted["told"][-1] == ["end", "the budget is spent"]
-    assert adapted["hello"] == {"type": "hello", "promise": "ε=1"}
+    assert adapted["hello"] == {"type": "hello", "guarantee": "ε=1"}
     assert adapted["states"][-3:] == ["waiting", "connecting", "closed"]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gazeveil.gateway.control import http as _control_server
+from gazeveil.gateway.control import http as control_http
 from gazeveil.gateway.control.http import LIVE_PATH, server_of
 from gazeveil.gateway.control.recovery import MOST_POINTS, RecoveryProgram, thinned
 from gazeveil.gateway.policy.settings import read_policy
@@ -191,7 +191,7 @@ def test_guesses_reach_the_page_from_a_program_that_sees_veiled_points_alone(tmp
                 for line in re.findall(rb'\{"now".*?\}\n', await reader.read(1 << 16)):
                     undone += json.loads(line)["apps"]["game"]["undone"]
         writer.close()
-        received: list[Any] = page.gateway.hub.seat_of("game").received.since(0)
+        received: list[Any] = page.gateway.hub.app_of("game").received.since(0)
         shown = {round(thing[0], 4): thing for thing in received}
         for t, x, y in undone:  # the program gives back what it got, moved to the right by a tenth of the width
             assert x == pytest.approx(shown[t][1] / 1920 + 0.1, abs=2e-5)
@@ -204,7 +204,7 @@ def test_a_program_that_fails_costs_the_guesses_and_nothing_else(tmp_path: Path)
     async def play(page: Page) -> None:
         reader, writer = await page.stream()
         async with asyncio.timeout(20):
-            while not any(event == "undoing failed" for event in events):
+            while not any(event == "recovery failed" for event in events):
                 page.look(8)
                 await reader.read(1 << 16)
                 events[:] = [json.loads(line)["event"] for line in logged()]
@@ -278,10 +278,10 @@ async def _disconnected(receive: Any) -> None:
 def test_a_stream_outlives_the_patience_for_answers_but_nobody_waits_for_one_who_does_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_control_server, "ANSWER_S", 0.1)
-    monkeypatch.setattr(_control_server, "LIVE_S", 0.6)
+    monkeypatch.setattr(control_http, "ANSWER_S", 0.1)
+    monkeypatch.setattr(control_http, "LIVE_S", 0.6)
     assert asyncio.run(lasts("/other", 10)) < 0.5
     assert asyncio.run(lasts(LIVE_PATH, 10)) >= 0.5
-    monkeypatch.setattr(_control_server, "LIVE_S", 15.0)
-    monkeypatch.setattr(_control_server, "STALLED_S", 0.2)
+    monkeypatch.setattr(control_http, "LIVE_S", 15.0)
+    monkeypatch.setattr(control_http, "STALLED_S", 0.2)
     assert asyncio.run(lasts(LIVE_PATH, 1 << 20)) < 10

@@ -65,15 +65,15 @@ class SlowLedger:
 
 
 class Crowd:
-    """A tracker, a person and an app for each of a hundred streams."""
+    """A tracker, a participant and an app for each of a hundred streams."""
 
     def __init__(self, ledger: Ledger, seconds: Iterator[float]) -> None:
         names = [f"t{index}" for index in range(APPS)]
         self.bench = Bench(
             policy(
-                *(tracker(name, person=f"p{name}") for name in names),
+                *(tracker(name, participant=f"p{name}") for name in names),
                 *(app(name, "lphu", on=name) for name in names),
-                budget(1_000_000, person="*", radius=90),
+                budget(1_000_000, participant="*", radius=90),
             )
         )
         self.ledger = SlowLedger(self.bench, ledger, seconds)
@@ -134,9 +134,17 @@ def test_a_ledger_that_stays_away_means_silence_and_nothing_unpaid_leaves(path: 
 # The process that pays
 
 
-def charge(name: str, person: str = "anna", epsilon: float = 100) -> LeaseCharge:
+def charge(name: str, participant: str = "anna", epsilon: float = 100) -> LeaseCharge:
     return LeaseCharge(
-        name, "desk/1", person, time.monotonic(), STREAM, 6, Fraction(9), budget(epsilon, person), {"mechanism": "x"}
+        name,
+        "desk/1",
+        participant,
+        time.monotonic(),
+        STREAM,
+        6,
+        Fraction(9),
+        budget(epsilon, participant),
+        {"mechanism": "x"},
     )
 
 
@@ -160,9 +168,9 @@ def pid_of(payer: PaymentProcess) -> int:
     return payer._process.pid
 
 
-def spent(path: Path, person: str = "anna") -> Fraction:
+def spent(path: Path, participant: str = "anna") -> Fraction:
     with Ledger.open(path) as ledger:
-        return ledger.account(DATASET, person).spent["epsilon"]
+        return ledger.account(DATASET, participant).spent["epsilon"]
 
 
 def test_charges_are_paid_together_and_each_has_its_own_outcome(path: Path) -> None:
@@ -210,8 +218,8 @@ def test_a_process_that_was_replaced_knows_which_ledger_it_paid_from(path: Path)
         await payer.pay([charge("one")])
         await payer.pay([charge("two")])
         os.kill(pid_of(payer), signal.SIGKILL)
-        for beside in ("", "-wal", "-shm"):
-            path.with_name(path.name + beside).unlink(missing_ok=True)
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
         with Ledger.open(path, create=True) as other:
             other.grant("something else", GazeStreamDP(1, 86400, 60))
         await payer.pay([charge("three")])

@@ -31,7 +31,7 @@ lease_s = 10
 name = "desk"
 protocol = "opengaze"
 address = "127.0.0.1:4242"
-person = "anna"
+participant = "anna"
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 
 [[tracker]]
@@ -69,7 +69,7 @@ veil = { preset = "gaussian-low" }
 unproven = "allow"
 
 [[budget]]
-person = "anna"
+participant = "anna"
 epsilon_per_day = 5000
 radius = 60
 """
@@ -87,20 +87,20 @@ def test_a_whole_policy_is_read(tmp_path: Path) -> None:
     assert (policy.control, policy.lease_s) == (Address("127.0.0.1", 7380), 10.0)
     assert policy.token_file == tmp_path / "control.token"
     desk, glasses = policy.trackers
-    assert (desk.name, desk.person, desk.address) == ("desk", "anna", Address("127.0.0.1", 4242))
+    assert (desk.name, desk.participant, desk.address) == ("desk", "anna", Address("127.0.0.1", 4242))
     assert desk.geometry == screen(1920, 1080, 527, 296, 600)
     assert (glasses.protocol, glasses.seed, glasses.rate_hz, glasses.address) == ("simulate", 4, 200.0, None)
     assert glasses.geometry == headset(100, 90)
     game, reader, third = policy.apps
     assert game.mechanism.guarantee == GazeStreamDP("1.5", "1.5", 90)
-    assert game.knob == ("lphu", "mpmu", "hplu")
+    assert game.levels == ("lphu", "mpmu", "hplu")
     assert (reader.listen, reader.edge, reader.output) == (Address("127.0.0.1", 7001), "reflect", "fixations")
     assert reader.epsilon_at_most == Fraction(3)
     assert third.listen == Address("127.0.0.1", 7002)
     assert third.unproven
     budget = policy.budget_of("anna")
     assert budget is not None
-    assert budget.promise == GazeStreamDP(5000, 86400, 60)
+    assert budget.guarantee == GazeStreamDP(5000, 86400, 60)
     assert policy.budget_of("bob") is None
     assert policy == read(tmp_path, GOOD)
 
@@ -114,11 +114,11 @@ def test_lengths_in_a_policy_have_their_units(tmp_path: Path) -> None:
     assert reader.radius_at_least == Fraction(3816, 100)  # 600 mm x tan 1 degree is 10.47 mm, at 3.643 pixels a mm
     veiled = 'veil = { preset = "lphu", radius = "2.5deg" }'
     for budget in ('radius = "3deg"', 'radius = 3\nunit = "deg"'):
-        more = f'\n[[budget]]\nperson = "somebody"\nepsilon_per_day = 10\n{budget}\n'
+        more = f'\n[[budget]]\nparticipant = "participant"\nepsilon_per_day = 10\n{budget}\n'
         policy = read(tmp_path, GOOD.replace('veil = { preset = "gaussian-low" }', veiled) + more)
         assert policy.apps[2].mechanism.guarantee == GazeStreamDP(3, "0.5", "2.5", "deg")
-        assert policy.budgets[1].promise == GazeStreamDP(10, 86400, 3, "deg")
-    bare = '\n[[budget]]\nperson = "somebody"\nepsilon_per_day = 10\nradius = 3\n'
+        assert policy.budgets[1].guarantee == GazeStreamDP(10, 86400, 3, "deg")
+    bare = '\n[[budget]]\nparticipant = "participant"\nepsilon_per_day = 10\nradius = 3\n'
     with pytest.raises(FileFormatError, match="it would mean 3 degrees"):
         read(tmp_path, GOOD + bare)
 
@@ -147,7 +147,7 @@ def test_names_that_are_unknown_are_told(tmp_path: Path) -> None:
 
 
 def test_a_budget_for_everybody_pays_for_those_without_their_own(tmp_path: Path) -> None:
-    more = '\n[[budget]]\nperson = "*"\nepsilon_per_day = 10\nradius = 1\nunit = "px"\nunproven = "allow"\n'
+    more = '\n[[budget]]\nparticipant = "*"\nepsilon_per_day = 10\nradius = 1\nunit = "px"\nunproven = "allow"\n'
     policy = read(tmp_path, GOOD + more)
     bob, anna = policy.budget_of("bob"), policy.budget_of("anna")
     assert bob is not None
@@ -166,7 +166,7 @@ BROKEN = [
     ('address = "127.0.0.1:4242"', 'address = "127.0.0.1:0"', 12, ["port from 1 to 65535"]),
     ('ledger = "ledger.sqlite"\n', "", 3, ["a ledger that keeps the budgets", "gateway.ledger"]),
     ('protocol = "opengaze"', 'protocol = "opengase"', 11, ["tracker.protocol", "did you mean 'opengaze'"]),
-    ('person = "anna"\nscreen', "person = 7\nscreen", 13, ["tracker.person", "found 7"]),
+    ('participant = "anna"\nscreen', "participant = 7\nscreen", 13, ["tracker.participant", "found 7"]),
     ("width_px = 1920", "width_px = -1920", 14, ["tracker.screen.width_px", "found -1920"]),
     ("width_mm = 527, ", "", 14, ["tracker.screen", "width_mm and height_mm go together"]),
     ("width_px = 1920", "widht_px = 1920", 14, ["tracker.screen.width_px", "found nothing"]),
@@ -218,7 +218,7 @@ BROKEN = [
     ("epsilon_at_most = 3", 'radius_at_least = "2m"', 40, ["app.radius_at_least", "gaze is in pixels"]),
     ('veil = { preset = "gaussian-low" }', 'veil = { preset = "lphu", radius = 2 }', 47, ["2 degrees", "2deg"]),
     ('unproven = "allow"', "radius_at_least = 2", 48, ["app.radius_at_least", "2 degrees", "2deg"]),
-    ('person = "anna"\nepsilon', 'person = "*"\nepsilon', 50, ["budget.unit", "trackers in deg and px"]),
+    ('participant = "anna"\nepsilon', 'participant = "*"\nepsilon', 50, ["budget.unit", "trackers in deg and px"]),
     ("[[budget]]", "[budget]", 50, ["[[budget]]"]),
     ("[[app]]", "[[application]]", 23, ["unknown", "application"]),
     ('listen = "127.0.0.1:6555"', 'listen = "127.0.0.1:6555', 27, ["TOML"]),
@@ -293,7 +293,7 @@ def test_a_protocol_that_cannot_carry_the_output_is_refused(tmp_path: Path) -> N
 
 def test_a_protocol_that_counts_in_pixels_is_refused_where_there_are_none(tmp_path: Path) -> None:
     text = GOOD.replace('protocol = "websocket"', 'protocol = "eyetribe"')
-    with pytest.raises(FileFormatError, match="line 45: expected a protocol that can tell gaze in deg"):
+    with pytest.raises(FileFormatError, match="line 45: expected a protocol that can express gaze in deg"):
         read(tmp_path, text)
 
 

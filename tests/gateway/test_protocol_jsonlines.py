@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
-from gazeveil.gateway.protocols.json_gaze import MOST_BYTES, JsonFields, JsonReader, _plainly
+from gazeveil.gateway.protocols.json_gaze import MOST_BYTES, JsonFields, JsonReader, decode_plainly
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_hit, veiled_sample
 from gazeveil.testing import veiled_fixation, veiled_hit, veiled_sample
 from tests.gateway.loopback import SCREEN, serving
 
@@ -182,7 +182,7 @@ _NAMES = st.sampled_from(["t", "x", "y", "unit", "valid", "type", "yaw", "pitch"
 def test_the_quick_reader_and_pythons_own_agree(message: dict[str, object], cut: int) -> None:
     pytest.importorskip("msgspec")
     quick, plain = JsonReader(FRACTIONS, JsonFields()), JsonReader(FRACTIONS, JsonFields())
-    plain._decode = _plainly
+    plain._decode = decode_plainly
 
     def outcome(reader: JsonReader, data: bytes) -> object:
         try:
@@ -198,12 +198,12 @@ def test_the_quick_reader_and_pythons_own_agree(message: dict[str, object], cut:
 
 
 def test_the_first_line_says_what_comes_and_under_which_promise() -> None:
-    sink = JsonLinesSink(StreamFacts(SCREEN, rate_hz=30.0, promise="ε = 1.5 in any 1.5 s"))
+    sink = JsonLinesSink(StreamFacts(SCREEN, rate_hz=30.0, guarantee="ε = 1.5 in any 1.5 s"))
     sink.connected(0.0)
     (hello,) = written(sink)
     assert hello["type"] == "hello"
     assert (hello["version"], hello["unit"], hello["rate_hz"], hello["output"]) == (1, "norm", 30.0, "samples")
-    assert hello["promise"] == "ε = 1.5 in any 1.5 s"
+    assert hello["guarantee"] == "ε = 1.5 in any 1.5 s"
 
 
 def test_points_are_fractions_of_a_screen_and_degrees_of_a_headset() -> None:

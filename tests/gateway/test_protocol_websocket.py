@@ -24,7 +24,7 @@ from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
 from gazeveil.gateway.protocols.websocket_connection import GOING_AWAY, may_read
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, veiled_hit, veiled_sample
 from gazeveil.testing import veiled_hit, veiled_sample
 from tests.gateway.loopback import SCREEN, serving
 from tests.gateway.transcript import replay
@@ -74,7 +74,7 @@ def joined(plane: ViewingPlane = FRACTIONS) -> tuple[WebSocketSource, WebSocketS
 
 @pytest.mark.parametrize("piece", [None, 1, 7])
 def test_a_browsers_dialogue_is_led_again_byte_for_byte(piece: int | None) -> None:
-    sink = WebSocketSink(StreamFacts(SCREEN, rate_hz=2, promise="p"))
+    sink = WebSocketSink(StreamFacts(SCREEN, rate_hz=2, guarantee="p"))
     assert replay("websocket_chromium", sink, piece=piece) == 6
     assert sink.ended
 

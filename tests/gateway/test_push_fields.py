@@ -21,7 +21,7 @@ from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource
 from gazeveil.gateway.protocols.pupil import PupilSink
 from gazeveil.gateway.protocols.pushed_gaze import MOST_BYTES, PATIENCE_S, WATCHED_S, PushRefused
 from gazeveil.gateway.protocols.pushlines import SILENT_S, PushLinesSource
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, veiled_sample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.geometry import headset
 from gazeveil.testing import veiled_sample
@@ -121,7 +121,7 @@ def test_missing_gaze_is_null_on_the_way_or_not_valid() -> None:
         (Fields(unit="deg"), lambda s: {"t": s, "x": 480.5, "y": 270}, "unit", "look like pixels, not deg", '"px"'),
         (NESTED, lambda s: {"at": s, "gaze": [480, 270]}, "time", "at looks like seconds, not milli", 'time = "s"'),
         (Fields(), lambda s: {"t": s * 1e3, "x": 0.5, "y": 0.5}, "time", "looks like milliseconds", 'time = "ms"'),
-        (Fields(), lambda s: {"t": 0, "x": 0.5, "y": 0.5}, "time", "t does not go on", 'time = "arrival"'),
+        (Fields(), lambda s: {"t": 0, "x": 0.5, "y": 0.5}, "time", "t does not advance", 'time = "arrival"'),
         (Fields(), lambda s: {"x": 0.5, "y": 0.5}, "samples", "must have t, x and y, and nothing else", "seconds"),
         (NESTED, lambda s: {"t": s, "x": 0.5, "y": 0.5}, "samples", "must have at, gaze.0 and gaze.1", "milliseconds"),
         (NESTED, lambda s: {"at": s, "gaze": [1, 2, 31.415]}, "samples", "nothing else", ""),

@@ -139,9 +139,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def policy_text(ports: dict[str, int]) -> str:
     text = (
         'version = 1\n[gateway]\nledger = "ledger.sqlite"\n[[tracker]]\nname = "eye"\nprotocol = "simulate"\n'
-        f'seed = {SEED}\nrate_hz = {RATE_HZ}\nperson = "anna"\nscreen = {{ width_px = {WIDTH}, height_px = {HEIGHT}, '
+        f'seed = {SEED}\nrate_hz = {RATE_HZ}\nparticipant = "anna"\n'
+        f"screen = {{ width_px = {WIDTH}, height_px = {HEIGHT}, "
         "width_mm = 527, height_mm = 296, distance_mm = 600 }\n"
-        '[[budget]]\nperson = "*"\nepsilon_per_day = 1000000\nradius = 90\n'
+        '[[budget]]\nparticipant = "*"\nepsilon_per_day = 1000000\nradius = 90\n'
     )
     for name, protocol in APPS.items():
         if protocol == "lsl" and "lsl" not in available_here():

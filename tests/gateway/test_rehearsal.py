@@ -31,7 +31,7 @@ veil = { preset = "lphu" }
 levels = ["lphu", "hplu"]
 
 [[budget]]
-person = "*"
+participant = "*"
 epsilon_per_day = 5000
 radius = "60px"
 """
@@ -42,10 +42,10 @@ def test_an_app_that_may_get_fixations_has_found_some_before_gaze_comes(
 ) -> None:
     found: list[object] = []
     monkeypatch.setattr(hub, "feed_of", lambda *given, **more: _Watched(veiling.feed_of(*given, **more), found))
-    hub._fixate.cache_clear()
+    hub._rehearse_fixations.cache_clear()
     (tmp_path / "policy.toml").write_text(POLICY)
     hub.rehearse(read_policy(tmp_path / "policy.toml"))
-    hub._fixate.cache_clear()
+    hub._rehearse_fixations.cache_clear()
     assert found, "the detector was not run as far as a whole fixation"
 
 
@@ -60,6 +60,6 @@ class _Watched:
 def test_a_knob_is_turned_before_gaze_comes(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY)
     policy = read_policy(tmp_path / "policy.toml")
-    hub._change.cache_clear()
+    hub._rehearse_change.cache_clear()
     hub.rehearse(policy)
-    assert hub._change.cache_info().misses == 1
+    assert hub._rehearse_change.cache_info().misses == 1

@@ -173,7 +173,7 @@ def test_what_is_pushed_only_raises_and_its_token_opens_nothing_else(tmp_path: P
             for path in closed:
                 assert (await ask(port, "GET", path, pusher))[0] == 401
             for path in (
-                "/v1/apps/game/knob",
+                "/v1/apps/game/level",
                 "/v1/apps/game/switch",
                 "/v1/policy/reload",
                 "/v1/trackers/other/scene/boxes",

@@ -104,7 +104,7 @@ def test_what_is_filled_in_is_charged_and_a_long_silence_is_neither_filled_nor_c
 def test_a_tracker_that_hung_up_is_not_filled_in_for() -> None:
     bench = Bench(policy(app("game", HELD)))
     pushed(bench, 3)
-    bench.hub.lost("desk", "the tracker hung up", bench.now)
+    bench.hub.tracker_lost("desk", "the tracker hung up", bench.now)
     shown = len(samples(bench))
     pushed(bench, 1, sends=False)
     assert len(samples(bench)) == shown

@@ -27,7 +27,7 @@ from gazeveil.samples.space import Screen, Sphere, space_of
 PACKAGE = Path(gazeveil.__file__).parent
 PLANE = screen(1920, 1080, 527, 296, 600)
 SPACE = space_of(PLANE)
-MAKERS = {"_sample", "_fixation", "_hit"}
+MAKERS = {"make_veiled_sample", "make_veiled_fixation", "make_veiled_hit"}
 
 
 def users_of_the_makers(path: Path) -> set[str]:
@@ -57,7 +57,7 @@ def test_nothing_but_this_file_makes_what_a_sink_accepts() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from gazeveil.gateway.sample import VeiledSample, _hit",
+        "from gazeveil.gateway.sample import VeiledSample, make_veiled_hit",
         "import gazeveil.gateway.sample as s",
         "from gazeveil.gateway import sample",
         "object.__new__(VeiledSample)",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -81,7 +82,8 @@ def _spoken(name: str) -> Copy:
         copy["about"] = _about(protocol)
         if protocol.sink is not None:
             for output in sorted(protocol.outputs):
-                shown = StreamFacts(SCREEN, output=output, areas=("menu",), promise="ε=3 for 0.5 s", blank_pupils=True)
+                words = "ε=3 for 0.5 s"
+                shown = StreamFacts(SCREEN, output=output, areas=("menu",), guarantee=words, blank_pupils=True)
                 speak = {"tcp": _over_tcp, "zmq": _over_zmq, "lsl": _over_lsl}[protocol.transport]
                 copy[f"{output} to an app"] = _lines(speak(protocol, shown, output))
         if protocol.listener is not None:
@@ -349,4 +351,15 @@ def _through_the_hub() -> Copy:
     for name, seen in bench.seen.items():
         shown = [f"{when:.4f} {thing!r}" for when, thing in zip(seen.when, seen.shown, strict=True)]
         copy[name] = _lines([*shown, f"told {seen.told!r}", f"ended {seen.ended!r}"])
-    return copy
+    return _numbered(copy)
+
+
+def _numbered(copy: Copy) -> Copy:
+    """Number ids and the digests that depend on them by first appearance: threads draw ids in any order."""
+    numbers: dict[str, str] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        return found[1] + numbers.setdefault(found[2][:12], f"#{len(numbers) + 1}")
+
+    ids = r"(\bid='|\bprevious='|\bdigest )([0-9a-f]{12,64})"
+    return {name: re.sub(ids, numbered, text) for name, text in copy.items()}

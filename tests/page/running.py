@@ -28,14 +28,14 @@ version = 1
 [gateway]
 ledger = "ledger.sqlite"
 control = "127.0.0.1:{control}"
-toys = "127.0.0.1:{toys}"
+demo_apps = "127.0.0.1:{demo_apps}"
 lease_s = 2
 
 [[tracker]]
 name = "desk"
 protocol = "simulate"
 rate_hz = 60
-person = "anna"
+participant = "anna"
 raw_view = true
 sources = ["mouse"]
 listen = "127.0.0.1:{mouse}"
@@ -47,7 +47,7 @@ name = "targets"
 tracker = "desk"
 protocol = "websocket"
 listen = "127.0.0.1:{targets}"
-toy = "dwell"
+demo_app = "dwell"
 veil = {{ preset = "lphu" }}
 levels = ["lphu", "mpmu", "hplu"]
 
@@ -56,7 +56,7 @@ name = "reading"
 tracker = "desk"
 protocol = "websocket"
 listen = "127.0.0.1:{reading}"
-toy = "reading"
+demo_app = "reading"
 veil = {{ preset = "lphu" }}
 levels = ["lphu", "mpmu", "hplu"]
 
@@ -68,14 +68,14 @@ listen = {game}
 veil = {{ preset = "mpmu" }}
 
 [[budget]]
-person = "anna"
+participant = "anna"
 epsilon_per_day = 200000
 radius = "90px"
 
 [[tracker]]
 name = "lab"
 protocol = "simulate"
-person = "ben"
+participant = "ben"
 screen = {{ width_px = 1280, height_px = 720, width_mm = 527, height_mm = 296, distance_mm = 600 }}
 
 [[app]]
@@ -97,7 +97,7 @@ listen = {heat}
 veil = {{ preset = "spatial-low" }}
 unproven = "allow"
 """
-PORTS = ("control", "toys", "mouse", "targets", "reading", "game", "study", "heat")
+PORTS = ("control", "demo_apps", "mouse", "targets", "reading", "game", "study", "heat")
 
 
 class Running:

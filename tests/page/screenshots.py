@@ -79,9 +79,9 @@ def main() -> int:
                     shown(page, gateway)
                     page.screenshot(path=IMAGES / f"{name}.png")
                     if name == "control-page":
-                        page.locator("#toys").scroll_into_view_if_needed()
+                        page.locator("#demo-apps").scroll_into_view_if_needed()
                         page.wait_for_timeout(3000)
-                        page.locator("#toys").screenshot(path=IMAGES / "control-page-toys.png")
+                        page.locator("#demo-apps").screenshot(path=IMAGES / "control-page-demo-apps.png")
                         page.evaluate("scrollTo(0, 0)")
                         page.click("#open-guide")
                         page.wait_for_selector("#guide h3")

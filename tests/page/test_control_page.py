@@ -169,23 +169,23 @@ def test_raw_gaze_is_off_until_asked_for(opened: Open, app: Listener) -> None:
     says(page, "Not shown.", within="#raw-summary")
 
 
-def test_the_mouse_is_an_eye_and_the_toy_app_learns_of_it_from_veiled_gaze_alone(
+def test_the_mouse_is_an_eye_and_the_demo_app_learns_of_it_from_veiled_gaze_alone(
     opened: Open, gateway: Running, app: Listener
 ) -> None:
     page, _ = opened()
-    toy = next(frame for frame in page.frames if "dwell" in frame.url)
-    toy.evaluate("() => { window.moves = 0; addEventListener('pointermove', () => window.moves++); }")
+    demo_app = next(frame for frame in page.frames if "dwell" in frame.url)
+    demo_app.evaluate("() => { window.moves = 0; addEventListener('pointermove', () => window.moves++); }")
     page.check("#source-choices input[value=mouse]", force=True)
     says(page, "The pointer is an eye now", within="#source-words")
     assert gateway.ask("v1/status")["trackers"][0]["source"]["kind"] == "mouse"
-    box = page.locator(".toy-box").first
+    box = page.locator(".demo-app-box").first
     box.scroll_into_view_if_needed()
     place = box.bounding_box()
     for turn in range(60):
         page.mouse.move(place["x"] + place["width"] * (0.2 + 0.01 * turn), place["y"] + place["height"] / 2)
         page.wait_for_timeout(60)
-    toy.wait_for_function("() => !document.getElementById('marker').hidden")
-    assert toy.evaluate("window.moves") == 0
+    demo_app.wait_for_function("() => !document.getElementById('marker').hidden")
+    assert demo_app.evaluate("window.moves") == 0
     page.check("#source-choices input[value=simulate]", force=True)
     until(page, "() => document.querySelectorAll('.eye').length === 0")
 

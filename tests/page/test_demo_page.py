@@ -41,8 +41,8 @@ def test_one_link_opens_a_page_to_play_with(browser: Any) -> None:
         page.locator("#source-words").filter(has_text="The pointer is an eye now").wait_for(timeout=PATIENCE_MS)
         page.select_option("#rule", "hits")
         page.locator("#rows tr").first.filter(has_text="hits only").wait_for(timeout=PATIENCE_MS)
-        toy = next(frame for frame in page.frames if "dwell" in frame.url)
-        box = page.locator(".toy-box").first
+        demo_app = next(frame for frame in page.frames if "dwell" in frame.url)
+        box = page.locator(".demo-app-box").first
         box.scroll_into_view_if_needed()
         place = box.bounding_box()
         said: set[str] = set()
@@ -50,12 +50,12 @@ def test_one_link_opens_a_page_to_play_with(browser: Any) -> None:
         for turn in range(200):
             x, y = (1 + 2 * (turn // 20 % 3)) / 6, 0.29 * (0.5 + turn // 60 % 3)
             page.mouse.move(place["x"] + place["width"] * x, place["y"] + place["height"] * y)
-            said.add(toy.inner_text("#said"))
+            said.add(demo_app.inner_text("#said"))
             if any("Only hits come: area" in one for one in said):
                 break
             page.wait_for_timeout(150)
         else:
             raise AssertionError(said)
-        assert toy.locator("#marker").is_hidden()
+        assert demo_app.locator("#marker").is_hidden()
         assert seen.errors == []
         assert seen.hosts == {"127.0.0.1"}

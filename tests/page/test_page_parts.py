@@ -20,13 +20,13 @@ PRESETS = [
 ]
 LEVEL = {
     "preset": "mpmu", "epsilon": 1.5, "window_s": 1.5, "radius": 90, "unit": "px", "presets": PRESETS,
-    "epsilon_at_most": 3, "window_at_least": 0.5, "radius_at_least": 90, "looser_in_s": 0,
+    "epsilon_at_most": 3, "window_at_least": 0.5, "radius_at_least": 90, "weaker_in_s": 0,
 }  # fmt: skip
 CONNECT = """(port) => new Promise(async (done) => {
   const { connect } = await import("/gazeveil.js");
   const seen = { samples: [], states: [] };
   const line = connect(`ws://127.0.0.1:${port}`, {
-    hello: (hello) => (seen.promise = hello.promise),
+    hello: (hello) => (seen.guarantee = hello.guarantee),
     state: (state) => { seen.states.push(state); if (state === "closed") done(seen); },
     sample: (sample) => { if (seen.samples.push(sample) === 5) line.close(); },
   });
@@ -109,10 +109,10 @@ def test_what_the_gateway_sends_becomes_words_for_all_three_trails(browser: Any,
         assert page.inner_text("#raw-summary") == "Not shown."
 
 
-def test_a_toy_app_cannot_put_anything_but_text_into_the_page(browser: Any, gateway: Running) -> None:
+def test_a_demo_app_cannot_put_anything_but_text_into_the_page(browser: Any, gateway: Running) -> None:
     with opened_page(browser, gateway.link()) as (page, seen):
-        toy = next(frame for frame in page.frames if "dwell" in frame.url)
-        toy.evaluate(  # again and again: the toy has a score of its own to tell
+        demo_app = next(frame for frame in page.frames if "dwell" in frame.url)
+        demo_app.evaluate(  # again and again: the demo app has a score of its own to tell
             "() => setInterval(() => parent.postMessage({ score: { columns: ['<img src=x>'],"
             "rows: [['<b>level</b>', '<i>7</i>'], ['x', 3]] } }, '*'), 20)"
         )
@@ -124,14 +124,14 @@ def test_a_toy_app_cannot_put_anything_but_text_into_the_page(browser: Any, gate
         ).json_value()
         assert shown == {"made": 0, "cells": ["–", "3"]}
         reach = "() => { try { return String(parent.document); } catch { return 'kept out'; } }"
-        assert toy.evaluate(reach) == "kept out"
+        assert demo_app.evaluate(reach) == "kept out"
         assert seen.errors == []
 
 
 def test_the_client_gets_what_the_gateway_shows_an_app(page: Any, gateway: Running) -> None:
     told = page.evaluate(CONNECT, gateway.ports["targets"])
     assert told["states"] == ["connecting", "open", "closed"]
-    assert "factor of at most" in told["promise"] or "ε" in told["promise"]
+    assert "factor of at most" in told["guarantee"] or "ε" in told["guarantee"]
     assert [set(sample) for sample in told["samples"]] == [{"t", "x", "y", "unit", "valid"}] * 5
 
 

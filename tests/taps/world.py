@@ -222,7 +222,7 @@ class Round:
             key = "listen" if name in SENDERS else "address"
             where = f'stream = "{tracker.stream}"' if name == "lsl" else f'{key} = "127.0.0.1:{tracker.port}"'
             protocol = "pushlines" if name == BRIDGE else name
-            parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{protocol}"\n{where}\nperson = "p-{name}"\n')
+            parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{protocol}"\n{where}\nparticipant = "p-{name}"\n')
             width, height = _SIZES.get(name, (WIDTH, HEIGHT))
             fields = getattr(tracker, "fields", "")
             parts.append(f"{fields}screen = {{ width_px = {width}, height_px = {height}, {_SIZE_MM} }}\n")
@@ -238,7 +238,7 @@ class Round:
             off = 'veil = { preset = "off" }\nunproven = "allow"\n'
             parts.append('veil = { preset = "lphu" }\n' if one.veiled else off)
         allow = "" if all(heard.veiled for heard in self.heard) else 'unproven = "allow"\n'
-        parts.append(f'[[budget]]\nperson = "*"\nepsilon_per_day = 1000000000\nradius = 90\n{allow}')
+        parts.append(f'[[budget]]\nparticipant = "*"\nepsilon_per_day = 1000000000\nradius = 90\n{allow}')
         (self.folder / "policy.toml").write_text("".join(parts))
 
     def _free_port(self) -> int:

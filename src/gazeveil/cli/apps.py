@@ -41,7 +41,7 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
     print_if_shut(told)
     print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
-        print(f"{one['name']}: {one['promise']} {one['identification']}")
+        print(f"{one['name']}: {one['guarantee']} {one['identification']}")
 
 
 @app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
@@ -62,7 +62,7 @@ def turn(
     """Change an app's privacy level, within what the policy allows; it changes for all apps that share its noise."""
     given = {"preset": preset, "epsilon": epsilon, "window": window, "radius": radius}
     body = {key: value for key, value in given.items() if value is not None}
-    told = ask(policy, "POST", f"/v1/apps/{name}/knob", body, ca=ca, fingerprint=fingerprint)
+    told = ask(policy, "POST", f"/v1/apps/{name}/level", body, ca=ca, fingerprint=fingerprint)
     _tell(told, as_json=as_json)
 
 
@@ -95,4 +95,4 @@ def _tell(one: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(one)
     else:
-        print(f"{one['name']}: {one['state']}, {one['promise']}")
+        print(f"{one['name']}: {one['state']}, {one['guarantee']}")

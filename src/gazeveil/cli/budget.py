@@ -24,7 +24,7 @@ def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = 
     print_if_shut(answer)
     rows = [
         (
-            one["person"],
+            one["participant"],
             one["epsilon_per_day"],
             one["remaining"],
             one["back"],

@@ -100,7 +100,7 @@ def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
     if as_user is not None:
         states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
     for way in tried_bypasses(policy, as_user):
-        yield Finding(way.what, states[way.is_open], way.told)
+        yield Finding(way.what, states[way.is_open], way.meaning)
 
 
 def _extras() -> Iterator[Finding]:

@@ -42,7 +42,7 @@ token_file = "control.token"
 [[tracker]]
 name = "desk"
 protocol = "simulate"     # or opengaze, eyetribe, pupil, neon, lsl, gazepointer, websocket, jsonlines, push, pushlines
-person = "anna"
+participant = "anna"
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 
 [[app]]
@@ -61,7 +61,7 @@ listen = "127.0.0.1:7381"
 veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know no more than all its points
 
 [[budget]]
-person = "anna"
+participant = "anna"
 epsilon_per_day = 20000
 radius = "90px"
 """
@@ -119,7 +119,7 @@ def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = ""
 
 def in_words(policy: Policy) -> list[str]:
     """Describe a policy, one line per app, tracker or budget."""
-    from gazeveil.gateway.policy.checks import beside_lines as beside_in_words
+    from gazeveil.gateway.policy.checks import head_and_eyes_lines
     from gazeveil.gateway.tracker_fields import Fields
     from gazeveil.samples.identification import table
 
@@ -127,7 +127,7 @@ def in_words(policy: Policy) -> list[str]:
     for tracker in policy.trackers:
         where = f" at {tracker.address}" if tracker.address else ""
         where = f" to {tracker.inlet.listen}" if tracker.inlet else where
-        lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
+        lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, participant {tracker.participant}")
         if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
             lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
         if tracker.inlet is not None or tracker.fields is not None:
@@ -139,7 +139,7 @@ def in_words(policy: Policy) -> list[str]:
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
         lines.append(f"  veil: {one.mechanism.in_words()}; guarantee: {_promise(one)}")
         lines.append(f"  identity: {table().look_up(one.mechanism).warning()}")
-        lines += [f"  {line}" for line in beside_in_words(one)]
+        lines += [f"  {line}" for line in head_and_eyes_lines(one)]
         if one.protocol == "lsl":
             lines.append(
                 "  LSL listens on all networks of this machine: a firewall decides who else can read the veiled stream"
@@ -150,7 +150,8 @@ def in_words(policy: Policy) -> list[str]:
                 f"  shares its noise with {', '.join(shared)}: together they know no more than all points of one veil"
             )
     lines += [
-        f"budget of {one.person}: {one.promise}; what was spent comes back 24 hours later" for one in policy.budgets
+        f"budget of {one.participant}: {one.guarantee}; what was spent comes back 24 hours later"
+        for one in policy.budgets
     ]
     if policy.control is not None and not policy.control.is_local:
         lines.append(

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Acts as a curious app: what can be reached without the gateway? A program of its own, run as the app's user.
+"""A program that acts as a curious app: what can be reached without the gateway? It runs as the app's user.
 
-It reads from standard input what to try and writes what came of it, both JSON. liblsl reads the user's own settings
-here, as it does for their apps. Gaze that comes is thrown away: only whether it came is reported.
+It reads from standard input what to try, and writes the results, both as JSON. liblsl reads the user's own settings
+here, as it does for their apps. Gaze is discarded: only whether it came is reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gazeveil.gateway import lsl_streams as lsl_search
 _GAZE: Final = "type='Gaze'"
 _PATIENCE_S: Final = 2.0
 _MANY: Final = 64
-"""More streams than a search finds, so that it ends with its time and not with the first one."""
+"""More streams than a search finds, so that it ends by its timeout and not with the first one."""
 
 
 def tried(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -33,9 +33,9 @@ def tried(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def become(name: str) -> None:
-    """Act as a user from now on, for good: with their groups, their home, and in a folder that everyone may enter.
+    """Act as a user from now on: with their groups and home, in a folder that everyone may enter.
 
-    What is imported later would be read as that user, who may not be allowed to read this installation.
+    Modules are imported before: the user may not be allowed to read this installation.
     """
     import encodings.idna  # noqa: PLC0415, F401  (for names of hosts)
     import pwd  # noqa: PLC0415
@@ -52,7 +52,7 @@ def become(name: str) -> None:
 
 
 def connects(host: str, port: int) -> bool:
-    """Tell whether something takes a connection."""
+    """Return whether something accepts a connection."""
     try:
         with socket.create_connection((host, port), _PATIENCE_S):
             return True

@@ -1,15 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The gateway before the auditor.
+"""Audit subjects of the gateway: leases, and windows that follow the scene. Importing this module registers them.
 
-Leases (no more leaves than the ledger was charged for) and windows that follow the scene.
-
-The hub is that of a running gateway, with clocks that are moved by hand. The claim is the least that the scene may ask
-for, which is what an app is shown and what is paid for. Importing this module enters the subject.
-
-The hub, its purse, the payment and the ledger are those of a running gateway; only the clocks are moved by hand. Every
-trial pays for one lease, and then gaze comes for three times as long. What is shown must not tell more than that one
-charge. Importing this module enters the subject.
+Hub, leases, payment and ledger are those of a running gateway; only the clocks are set by hand. *Leases*: every trial
+pays for one lease, then gaze comes for three times as long; what is shown must not reveal more than that one charge.
+*Scene*: the claim is the smallest radius and window that the scene may ask for, which is what the lease pays for.
 """
 
 from __future__ import annotations
@@ -128,11 +123,11 @@ class FollowingWindows:
             now, number = start + moment, gaze.get(moment)
             hub.tick(now)
             if moment in (data.asked, data.asked + _STEP) or moment.is_integer():
-                hub.see(_SCENE_TRACKER, SceneReading(now, large if moment == data.asked else small), now)
+                hub.scene_read(_SCENE_TRACKER, SceneReading(now, large if moment == data.asked else small), now)
             if number is not None:
                 hub.push(_SCENE_TRACKER, [RawSample(now, data.x.item(number), _SIDE / 2)], now)
                 points[number] = seen.points[-1] if seen.points else math.nan
-                radii[number] = float(hub._desks[_SCENE_TRACKER].groups[0].mechanism.privacy_level["radius"])
+                radii[number] = float(hub.tracker_of(_SCENE_TRACKER).groups[0].mechanism.knob["radius"])
         return points, radii
 
     def releases(self, data: WatchedGaze) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -201,10 +196,10 @@ def _pair(following: FollowingWindows, radius: float, t: FloatArray, asked: floa
     return Pair(sides[0], sides[1], words)
 
 
-# --- Leases of the gateway before the auditor: does more leave the hub than the ledger was charged for?
+# --- Leases: does more leave the hub than the ledger was charged for?
 
 
-_PERSON, _TRACKER, _APP = "anna", "desk", "game"
+_PARTICIPANT, _TRACKER, _APP = "anna", "desk", "game"
 _RATE = 8.0
 _WINDOWS = 2
 _STRETCH = 3
@@ -255,16 +250,16 @@ class Leases:
         lease = float(self.clock.window) * _WINDOWS
         rows = np.zeros((trials, 2 * _STRETCH * _WINDOWS * self.clock.ticks))
         with _new_ledger() as ledger:
-            desk = SimulatedHub(self.clock, ledger)
-            desk.gaze(data, 2 * float(self.clock.window))  # the quiet start
+            bench = SimulatedHub(self.clock, ledger)
+            bench.gaze(data, 2 * float(self.clock.window))  # the quiet start
             for row in rows:
-                desk.seen.points.clear()
-                paid = desk.price
-                desk.pay()
-                desk.gaze(data, _STRETCH * lease)
-                left = list(dict.fromkeys(desk.seen.points))  # a point is shown until the next one comes
+                bench.seen.points.clear()
+                paid = bench.price
+                bench.pay()
+                bench.gaze(data, _STRETCH * lease)
+                left = list(dict.fromkeys(bench.seen.points))  # a point is shown until the next one comes
                 row[: 2 * len(left)] = np.ravel(left)[: len(row)]
-                if desk.price - paid > self.price:
+                if bench.price - paid > self.price:
                     raise InternalError("a trial paid for more than one lease")
         return rows
 
@@ -299,9 +294,9 @@ def _policy(clock: Clock) -> Policy:
     if space_of(plane).size != clock.space.size:
         raise InternalError("the tracker and the veil are not of one space")
     return Policy(
-        (TrackerSetting(_TRACKER, "simulate", plane, _PERSON),),
+        (TrackerSetting(_TRACKER, "simulate", plane, _PARTICIPANT),),
         (AppSetting(_APP, _TRACKER, "jsonlines", clock, rate_hz=1000.0),),
-        (BudgetSetting(_PERSON, Fraction(_BUDGET), clock.radius),),
+        (BudgetSetting(_PARTICIPANT, Fraction(_BUDGET), clock.radius),),
         ledger="ledger.sqlite",
         lease_s=float(clock.window * _WINDOWS),
     )

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every bridge offers: a tracker that is reached through its vendor's own interface, as plain samples.
+"""What every bridge offers: a tracker behind its vendor's own interface, as plain samples.
 
-A bridge lives in a process of its own, beside the gateway (`gazeveil.gateway.forwarding`): what a vendor's library
-does, or how it fails, is no part of the process that veils. One file in `gazeveil.gateway.bridges` is one bridge.
+A bridge runs in a process of its own, beside the gateway (`gazeveil.gateway.forwarding`), so that a vendor's library
+cannot affect the process that veils. One file in `gazeveil.gateway.bridges` is one bridge.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Bridge(ABC):
         gaze; of two eyes it is the mean.
 
         Raises:
-            WireError: If the tracker is gone or says what it should not; it is to be closed, and may be opened again.
+            WireError: If the tracker is gone or breaks its protocol; close it, and open it again.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Let the tracker go. Never raises."""
+        """Close the connection. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class BridgeKind:
     """One vendor's interface.
 
     Attributes:
-        name: By which ``gazeveil track --from`` knows it.
+        name: Its name for ``gazeveil track --from``.
         title: For participants.
         unit: What points are in, one of `gazeveil.gateway.tracker_fields.UNITS`.
         open: Opens it from a device in words (empty for the usual one) and a viewing plane.
             Raises `WireError` where it may come later, any other `GazeveilError` where trying again is useless.
         device: What ``--device`` means.
         withheld: What the interface also offers and a bridge drops, with the reason.
-        knows: What it can tell beside gaze; it is sent only if the policy's fields name it, by its own name.
+        knows: What it can read of head and eyes; it is sent only if the policy's fields name it.
         module: The vendor's package; empty if none is needed.
         library: The vendor's library; empty if none is needed.
         install: How to get either; empty if none is needed.
@@ -81,7 +81,7 @@ class BridgeKind:
 
     @property
     def is_installed(self) -> bool:
-        """Whether what it needs is here; nothing of it is run."""
+        """Whether the package or library it needs is installed; neither is run."""
         if self.library:
             return ctypes.util.find_library(self.library) is not None
         try:
@@ -91,11 +91,11 @@ class BridgeKind:
 
     @property
     def fields(self) -> Fields:
-        """What the policy must say of a tracker that this bridge sends to."""
+        """The fields that the policy must declare for a tracker that this bridge sends to."""
         return Fields(unit=self.unit)
 
     def in_policy(self) -> str:
-        """Return the part of a policy that takes it in."""
+        """Return the part of a policy that accepts it."""
         plane = "screen = { width_px = 1920, height_px = 1080 }"
         if self.unit == "deg":
             plane = "headset = { fov_x_deg = 100, fov_y_deg = 90 }"
@@ -130,22 +130,22 @@ def mean_of(left: Point, right: Point) -> Point:
     return (left[0] + right[0]) / 2.0, (left[1] + right[1]) / 2.0
 
 
-def point_of(told: object) -> Point:
-    """Return the point in what a vendor's interface gave for one; NaN for whatever is no pair of numbers."""
-    if isinstance(told, tuple | list) and len(told) == 2:
-        x, y = coordinate(told[0]), coordinate(told[1])
+def point_of(value: object) -> Point:
+    """Return a point of a vendor's interface; NaN for anything that is no pair of numbers."""
+    if isinstance(value, tuple | list) and len(value) == 2:
+        x, y = coordinate(value[0]), coordinate(value[1])
         if not math.isnan(x + y):
             return x, y
     return NOWHERE
 
 
-def moment_of(title: str, told: object, second: float = 1.0) -> float:
-    """Return when a sample was made, in seconds; ``second`` is how many of the given units make one.
+def moment_of(title: str, value: object, second: float = 1.0) -> float:
+    """Return the time of a sample in seconds; ``second`` is how many units of ``value`` make one.
 
     Raises:
-        WireError: If that is no time.
+        WireError: If it is no time.
     """
-    moment = seconds(told, second)
+    moment = seconds(value, second)
     if moment is None:
         raise WireError(f"{title}: a sample has no time")
     return moment

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ask a running gateway: its address, token and certificate are in its policy.
+"""Requests to a running gateway, whose address, token and certificate are in its policy.
 
 Where the gateway is encrypted, it must prove who it is before the token is sent: by the very certificate that the
 policy names, by the certificate's fingerprint, or by a certificate authority.
@@ -71,7 +71,7 @@ def ask(
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
             connection.request(method, path, json.dumps(body or {}) if method == "POST" else None, headers)
             answer = connection.getresponse()
-            told = json.loads(answer.read())
+            content = json.loads(answer.read())
         finally:
             connection.close()
     except ssl.SSLError as error:
@@ -83,8 +83,8 @@ def ask(
             f"no gateway answers at {control.address}", hint="start it with `gazeveil serve POLICY`"
         ) from error
     if answer.status != http.client.OK:
-        raise Refused(str(told.get("message", "refused")), hint=str(told.get("hint", "")))
-    return dict(told)
+        raise Refused(str(content.get("message", "refused")), hint=str(content.get("hint", "")))
+    return dict(content)
 
 
 _HOW_TO_TRUST = "name its certificate in the policy's control_tls, or use --ca or --fingerprint"

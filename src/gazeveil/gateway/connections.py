@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens what a policy names.
+"""Opens outlets for apps and links to trackers, by transport; and changes a tracker's source on request.
 
-Outlets for apps and links to trackers, by transport; and changes a tracker's source on request.
-
-Every tracker has one source at a time. Which one may be chosen live is in the policy; a restart returns to the
+Every tracker has one source at a time. The policy lists those that may be chosen live; a restart returns to the
 policy's own.
 """
 
@@ -34,16 +32,16 @@ from gazeveil.gateway.tracker_fields import Fields
 async def open_listener(
     app: AppSetting, protocol: Protocol, shown: StreamFacts, meters: Meters, log: Log, *, lsl_session: str
 ) -> AppListener:
-    """Open an app's door.
+    """Open an app's outlet.
 
     Raises:
         InputError: If its port is taken, or its certificate cannot be used.
         MissingExtra: If the protocol needs a package that is not installed.
     """
     if protocol.transport == "tcp":
-        door = AppOutlet(protocol, shown, meters, log)
-        await door.listen(*host_and_port(app.listen), tls_of(f"app {app.name!r}", app.tls))
-        return door
+        listener = AppOutlet(protocol, shown, meters, log)
+        await listener.listen(*host_and_port(app.listen), tls_of(f"app {app.name!r}", app.tls))
+        return listener
     from gazeveil.gateway.message_transports import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
 
     outlet: PupilOutlet | LslOutlet
@@ -57,12 +55,12 @@ async def open_listener(
 
 
 def host_and_port(address: Address | None) -> tuple[str, int]:
-    """Return where an address is; where there is none, any free port of this machine."""
+    """Return the host and port of an address; without one, any free port of this machine."""
     return (LOOPBACK, 0) if address is None else (address.host, address.port)
 
 
 def tls_of(who: str, tls: Tls | None) -> ssl.SSLContext | None:
-    """Return what encrypts a server's connections.
+    """Return the TLS context of a server.
 
     Raises:
         InputError: If certificate and key cannot be used.
@@ -81,11 +79,11 @@ def tls_of(who: str, tls: Tls | None) -> ssl.SSLContext | None:
     return context
 
 
-# --- Where a running gateway's gaze comes from: links to trackers, inlets for senders, recordings and simulated eyes.
+# --- Sources of gaze: links to trackers, inlets for senders, recordings and simulated eyes.
 
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
-"""Pauses before a link that failed is made anew; they double."""
+"""Pauses in seconds before a link that failed is made again; they double."""
 
 
 class TrackerSources:
@@ -101,7 +99,7 @@ class TrackerSources:
         self._changing = asyncio.Lock()
 
     def in_use(self, policy: Policy) -> Policy:
-        """Return a policy with the sources that were chosen live, as far as it still allows just these."""
+        """Return a policy with the sources that were chosen live, where it still allows exactly these."""
         kept = [
             used if (used := self._used.get(tracker.name)) in tracker.sources else tracker
             for tracker in policy.trackers
@@ -114,7 +112,7 @@ class TrackerSources:
         return {"kind": used.kind, "choices": list(tracker.kinds)}
 
     async def follow(self, policy: Policy) -> None:
-        """Follow the trackers of a policy, and leave those that it has not or not so.
+        """Follow the trackers of a policy; leave those that are gone or have changed.
 
         Raises:
             GazeveilError: If one that gaze is sent to cannot listen; all others are followed.
@@ -125,7 +123,9 @@ class TrackerSources:
             self._lsl_session = policy.lsl_session
             before, self._declared = self._declared, {name: policy.declared(name) for name in wanted}
             for name, used in tuple(self._used.items()):
-                if wanted.get(name) != used or _beside(used, before) != _beside(used, self._declared):
+                if wanted.get(name) != used or _head_and_eyes_read(used, before) != _head_and_eyes_read(
+                    used, self._declared
+                ):
                     await self._leave(name)
             for name, tracker in wanted.items():
                 if name not in self._used:
@@ -137,27 +137,27 @@ class TrackerSources:
             raise failed[0]
 
     async def use(self, tracker: TrackerSetting, kind: str) -> dict[str, Any]:
-        """Let a tracker of the policy have another source from now on; its veils begin anew, with their quiet time.
+        """Use another source for a tracker from now on; its veils restart, with their quiet time.
 
         Returns:
-            The kind that is used now; where gaze is sent to the gateway, also where to and the token.
+            The kind that is used now; if gaze is sent to the gateway, also the address and the token.
 
         Raises:
             UnknownName: If there is no such kind.
             PrivacyError: If the policy does not allow it.
-            InputError: If it cannot be used; then the tracker has its own source.
+            InputError: If it cannot be used; the tracker then has its own source again.
         """
         wanted, name = tracker.using(kind), tracker.name
         async with self._changing:
             if wanted != self._used.get(name):
                 await self._change(tracker, wanted)
-        told: dict[str, Any] = {"kind": wanted.kind}
+        answer: dict[str, Any] = {"kind": wanted.kind}
         if wanted.kind == MOUSE and wanted.inlet is not None:
             inlet = self._inlets[name]
             scheme = "ws" if wanted.inlet.tls is None else "wss"
             at = Address(wanted.inlet.listen.host, inlet.port).from_here
-            told |= {"url": f"{scheme}://{at}", "token": inlet.token}
-        return told
+            answer |= {"url": f"{scheme}://{at}", "token": inlet.token}
+        return answer
 
     async def close(self) -> None:
         """Leave all of them."""
@@ -228,8 +228,8 @@ class TrackerSources:
         if protocol.source is None:
             raise InternalError(f"{protocol.name} has no client side")
         known: dict[str, Any] = {} if tracker.fields is None else {"fields": tracker.fields}
-        if beside := _beside(tracker, self._declared):
-            known["beside"] = beside
+        if head_and_eyes := _head_and_eyes_read(tracker, self._declared):
+            known["head_and_eyes"] = head_and_eyes
         make, (host, port) = partial(protocol.source, tracker.plane, **known), host_and_port(tracker.address)
         given = self._given(tracker)
         if protocol.link == "rtsp":
@@ -259,7 +259,7 @@ class TrackerSources:
         self._lost(tracker.name, "the recording is over")
 
     async def _guarded(self, tracker: TrackerSetting) -> None:
-        """Follow a tracker, and begin again if that fails: one tracker's fault must not stop it or the others."""
+        """Follow a tracker, and start again if that fails: one tracker's error must not stop it or the others."""
         pause = _FIRST_PAUSE_S
         while True:
             try:
@@ -278,15 +278,15 @@ class TrackerSources:
         except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
             self._meters.faults += 1
             self._log("hub failed", tracker=tracker, why=error)
-            self._hub.lost(tracker, "an error in the gateway", now)
+            self._hub.tracker_lost(tracker, "an error in the gateway", now)
 
     def _lost(self, tracker: str, why: str) -> None:
         self._meters.trackers[tracker].connected = False
-        self._hub.lost(tracker, why, time.monotonic())
+        self._hub.tracker_lost(tracker, why, time.monotonic())
 
 
-def _beside(tracker: TrackerSetting, declared: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return what is read of a tracker beside gaze, where that needs no fields: what its apps declare."""
+def _head_and_eyes_read(tracker: TrackerSetting, declared: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return what is read of head and eyes where that needs no fields: what the tracker's apps declare."""
     if tracker.protocol not in PROTOCOLS.names():
         return frozenset()
     return PROTOCOLS[tracker.protocol].knows & declared[tracker.name]

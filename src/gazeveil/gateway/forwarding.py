@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forwards a bridge's samples to a gateway that listens for them (``pushlines``): ``gazeveil live track --from``."""
+"""Forwards a bridge's samples to a gateway that listens for them (``pushlines``): ``gazeveil track --from``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gazeveil.gateway.tracker_fields import REFUSE, Fields
 
 PROTOCOL: Final = "pushlines"
 SILENT_S: Final = 5.0
-"""After how long without a sample a tracker counts as lost: sooner than the gateway gives its sender up."""
+"""Seconds without a sample after which a tracker counts as lost: fewer than the gateway allows its sender."""
 _POLL_S: Final = 0.004
 _PATIENCE_S: Final = 5.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
@@ -36,9 +36,9 @@ _MOST_IN_ONE: Final = 256
 TCP_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LISTENS: Final = "0A"
 _LATER: Final = ("closed", "sender")
-"""Kinds of errors after which a sender may come again."""
+"""Kinds of errors after which a sender may connect again."""
 _CLOCK: Final = "time"
-"""The kind of error for a clock: bridges send seconds, so it is the device's own that is wrong."""
+"""The kind of error for a clock: bridges send seconds, so the device's own clock is wrong."""
 _CLOCK_HINT: Final = "the device's clock jumped or runs wrong; it is opened again after a pause"
 
 
@@ -72,7 +72,7 @@ def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSettin
 
 @dataclass(slots=True)
 class ForwardedCounts:
-    """What was done so far."""
+    """Counts of what was forwarded."""
 
     samples: int = 0
     sent: int = 0
@@ -89,11 +89,11 @@ class Forwarder:
     """One bridge and one gateway.
 
     Args:
-        kind: Whose samples.
-        device: Which tracker, in the kind's words.
-        tracker: The policy's tracker that they are sent to.
-        log: Where to say what happens; never gaze.
-        stop: Ends it.
+        kind: The bridge.
+        device: Which tracker, in the bridge's words.
+        tracker: The policy's tracker that samples are sent to.
+        log: Where events are reported, never gaze.
+        stop: Set to end it.
         clock: Monotonic seconds.
     """
 
@@ -119,7 +119,7 @@ class Forwarder:
         self.carried = ForwardedCounts()
 
     def run(self) -> ForwardedCounts:
-        """Carry samples until it is stopped.
+        """Forward samples until it is stopped.
 
         Raises:
             GazeveilError: If trying again is useless: the package is missing, or the gateway refuses the samples.
@@ -146,7 +146,7 @@ class Forwarder:
         return self.carried
 
     def _followed(self, bridge: Bridge) -> bool:
-        """Carry until the tracker is lost; tell whether a sample came that nobody refused."""
+        """Forward until the tracker is lost; return whether a sample came that was not refused."""
         came, last = False, self._clock()
         try:
             while not self._stop.is_set():
@@ -194,7 +194,7 @@ class Forwarder:
             self._log("connected", tracker=self._tracker.name)
 
     def _wait(self) -> None:
-        """Wait a moment, and hear what the gateway says."""
+        """Wait a moment, and read the gateway's replies."""
         if self._gateway is None:
             self._stop.wait(_POLL_S)
         elif self._gateway.has_said_something(_POLL_S):
@@ -204,7 +204,7 @@ class Forwarder:
         gateway = self._gateway
         if gateway is None:
             return
-        texts, is_open = gateway.heard()
+        texts, is_open = gateway.replies()
         for text in texts:
             kind, message, hint = text.get("error", ""), str(text.get("message", "")), str(text.get("hint", ""))
             if "warning" in text:
@@ -230,12 +230,12 @@ class Forwarder:
         if self._gateway is not None:
             self._gateway.close()
             self._gateway = None
-            if self._clock() - self._connected_at > _PATIENCE_S:  # whoever hangs up at once is not called at once
+            if self._clock() - self._connected_at > _PATIENCE_S:  # a gateway that closes at once is not called at once
                 self._pause = _FIRST_PAUSE_S
 
 
 class _Writer:
-    """Writes samples as the policy declares them. What no eye does is missing: it would end the stream."""
+    """Writes samples as the policy declares them. Impossible points become missing: they would end the stream."""
 
     def __init__(self, kind: BridgeKind, tracker: TrackerSetting) -> None:
         self._convert = converters(tracker.plane)[kind.unit][0]
@@ -248,15 +248,15 @@ class _Writer:
     def _written(self, sample: RawSample) -> dict[str, object]:
         x, y = sample.x, sample.y
         eyes = sample.eyes or EyeGeometry()
-        beside: dict[str, object] = {ORIGINS: [eyes.left, eyes.right]} if self._tells_eyes else {}
+        head_and_eyes: dict[str, object] = {ORIGINS: [eyes.left, eyes.right]} if self._tells_eyes else {}
         share = self._to_fraction(*self._convert(x, y))
         if not all(-FURTHEST <= one <= 1.0 + FURTHEST for one in share):  # NaN is not, either
-            return {"t": sample.t, "x": None, "y": None, **beside}
-        return {"t": sample.t, "x": x, "y": y, **beside}
+            return {"t": sample.t, "x": None, "y": None, **head_and_eyes}
+        return {"t": sample.t, "x": x, "y": y, **head_and_eyes}
 
 
 class _GatewayConnection:
-    """A connection to a gateway. Who listens must be the gateway: raw gaze would go to anyone else just the same.
+    """A connection to a gateway. The listener must be the gateway: raw gaze would reach any other program as well.
 
     Raises:
         OSError: If nobody listens, or someone else does.
@@ -287,8 +287,8 @@ class _GatewayConnection:
             return True
         return bool(select.select([self._socket], [], [], patience_s)[0])
 
-    def heard(self) -> tuple[list[dict[str, object]], bool]:
-        """Return what it has said, and whether it is still there."""
+    def replies(self) -> tuple[list[dict[str, object]], bool]:
+        """Return its replies, and whether the connection is still open."""
         is_open = True
         if self.has_said_something(0.0):
             try:
@@ -300,8 +300,8 @@ class _GatewayConnection:
         texts = []
         for line in lines:
             with contextlib.suppress(ValueError):
-                said = json.loads(line)
-                texts += [said] if isinstance(said, dict) else []
+                reply = json.loads(line)
+                texts += [reply] if isinstance(reply, dict) else []
         return texts, is_open and len(self._waiting) < 1 << 16
 
     def close(self) -> None:
@@ -312,8 +312,8 @@ class _GatewayConnection:
 def _check_listener(inlet: InletSetting) -> None:
     """Refuse a listener of another user than the token's: while the gateway is away, any program may take its port.
 
-    Linux says whose a listening port is. Elsewhere nothing does; TLS is the way to be sure there. A port that nobody
-    listens on any more is nobody's: who answered may have closed it so as not to be seen.
+    Linux shows the owner of a listening port. Elsewhere only TLS makes sure. A port without a listener is refused:
+    the program that answered may have closed it to hide.
 
     Raises:
         OSError: If it is someone else's or nobody's, or the gateway has made no token yet.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trackers that connect to the gateway: a listening port, and the one sender that may use it at a time.
 
-Nothing here looks into the bytes: `PushedSource` does, and says when a sender has shown its token. What waits is
-bounded: a sender is answered in few words, and one that does not read them is cut off.
+Nothing here interprets the bytes: `PushedSource` does, and reports when a sender has shown its token. Buffers are
+bounded: replies are short, and a sender that does not read them is disconnected.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gazeveil.gateway.tcp import LAST_WORDS_S, Link, listening, monotonic, port_
 from gazeveil.gateway.telemetry import shortened
 
 MOST_WAITING: Final = 8
-"""Connections that have not shown the token yet; beyond that the oldest makes room."""
+"""Connections that have not shown the token yet; beyond that the oldest is closed."""
 MOST_UNREAD: Final = 1 << 16
 """Bytes of answers that a sender may leave unread."""
 GOING_AWAY, TAKEN_OVER = 1001, 1008
-"""Close codes: a sender may come again later, or has no business here."""
+"""Close codes: the sender may come again later, or another one took its place."""
 NOBODY: Final = "no sender is connected"
 NOTHING_YET: Final = "a sender is connected, and no sample of it could be used yet"
 _TICK_S: Final = 0.25
@@ -36,10 +36,10 @@ class Inlet(Link):
         refused: Why the last sender was refused after it had shown the token; empty if it was not.
 
     Args:
-        make: Makes what understands a sender.
-        token: What a sender must show.
+        make: Makes the parser of a sender's messages.
+        token: The token that a sender must show.
         origins: Web pages that may send, besides those of this machine.
-        take_over: Whether a second sender takes the place of the first.
+        take_over: Whether a second sender replaces the first.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Inlet(Link):
         return port_of(self._server)
 
     async def run(self) -> None:
-        """Do what time demands until it is cancelled, then close."""
+        """Do what is due until it is cancelled, then close."""
         self.lost(NOBODY)
         try:
             while True:
@@ -84,20 +84,20 @@ class Inlet(Link):
             self.close("this source is not used any more")
 
     def close(self, reason: str) -> None:
-        """Stop listening, and hang up on everyone with the reason."""
+        """Stop listening, and close all connections with the reason."""
         if self._server is not None:
             self._server.close()
-        self._sender = None  # nobody is told that it is lost: another source may be in use already
+        self._sender = None  # no loss is reported: another source may be in use already
         for connection in tuple(self._connections):
             connection.hang_up(reason)
         self.meter.connected = False
 
     def source_for(self, connection: _Sender) -> PushedSource:
-        """Return what understands a connection."""
+        """Return the parser for a connection."""
         return self._make(Gate(self.token, self._origins, lambda: self._let_in(connection)))
 
     def came(self, connection: _Sender) -> None:
-        """Take a connection in; of too many that have shown no token, the oldest makes room."""
+        """Add a connection; of too many without a token the oldest is closed."""
         waiting = [one for one in self._connections if one is not self._sender]
         if len(waiting) >= MOST_WAITING:
             self.meter.refused += 1
@@ -106,7 +106,7 @@ class Inlet(Link):
         self._connections[connection] = None
 
     def left(self, connection: _Sender) -> None:
-        """Let a connection go; if it was the sender, its apps hear silence."""
+        """Remove a connection; if it was the sender, apps get no gaze."""
         self._connections.pop(connection, None)
         if connection is self._sender:
             self._sender = None
@@ -133,7 +133,7 @@ class Inlet(Link):
 
 
 class _Sender(asyncio.Protocol):
-    """One connection, whoever it is."""
+    """One connection, before or after its token was checked."""
 
     def __init__(self, inlet: Inlet) -> None:
         self._inlet = inlet
@@ -166,7 +166,7 @@ class _Sender(asyncio.Protocol):
         self._flush()
 
     def tick(self, now: float) -> None:
-        """Do what time demands."""
+        """Do what is due."""
         try:
             self._source.tick(now)
         except GazeveilError as error:
@@ -175,13 +175,13 @@ class _Sender(asyncio.Protocol):
         self._flush()
 
     def hang_up(self, reason: str, code: int = GOING_AWAY) -> None:
-        """Say why, and close."""
+        """Report why, and close."""
         if not self._source.ended:
             self._source.close(reason, code)
         self._flush()
 
     def cut_off(self) -> None:
-        """Close at once."""
+        """Abort the connection."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -192,7 +192,7 @@ class _Sender(asyncio.Protocol):
     def _refused(self, error: GazeveilError) -> None:
         inlet, source = self._inlet, self._source
         inlet.meter.garbage += source.admitted
-        if not source.refused_token:  # that is told below
+        if not source.refused_token:  # that is logged below
             inlet.log("garbage from sender", tracker=inlet.name, why=error.message, hint=error.hint)
         if inlet.is_sender(self):
             inlet.refused = error.message

@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""LSL on this machine.
+"""LSL on this machine: how a tracker's stream is found, ports for this machine alone, and a program that lists streams.
 
-Which stream is the tracker's, ports that are kept to this machine, and a program that lists streams of gaze.
+liblsl has one session and one configuration per process; ours never searches beyond this machine. A gateway's outlets
+are in the session of the apps; the tracker is searched for in its own, by a predicate that names it.
+docs/decisions/0124-ways-round-the-gateway.md says why this works, and what it is worth.
 
-liblsl has one session a process. A gateway's outlets are in that of the apps; the tracker is looked for in its own, by
-a predicate that names it. docs/decisions/0124-ways-round-the-gateway.md says why this works, and what it is worth.
-
-It has settings for where streams are looked for, but none for where it listens: every outlet takes connections from
-anywhere. Linux can tie a port that is already open to the loopback device, which no other machine can reach.
-
-liblsl takes its settings once a process: here it looks no further than this machine, whatever the user's are.
+liblsl always listens on every address. Linux can tie a port that is already open to the loopback device, which no other
+machine can reach.
 """
 
 from __future__ import annotations
@@ -27,16 +24,16 @@ from typing import Any, Final
 
 SESSION_NAMES: Final = "at most 64 letters, digits, dots, dashes and underscores"
 DEFAULT_SESSION: Final = "default"
-"""The session of every program that is not told another."""
+"""The session of programs that set no other."""
 
 OWN_STREAMS: Final[dict[str, str]] = {}
-"""The streams that this process shows, names by unique ids: a gateway must not take one of them for a tracker."""
+"""The streams that this process offers, names by unique ids: a gateway must not take one of them for a tracker."""
 
 _SHOWN_BY_A_GATEWAY: Final = "gazeveil:"
 
 
 def is_session(name: str) -> bool:
-    """Tell whether a session may be called so: its name stands in liblsl's settings and queries."""
+    """Return whether a name may be that of a session: it is written into liblsl's settings and queries."""
     return re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) is not None
 
 
@@ -62,7 +59,7 @@ def in_session(predicate: str, session: str) -> str:
 
 
 def stream_predicate(kind: str, stream: str) -> str:
-    """Return which stream to look for: liblsl stops at the first one that fits, and it must not be one of ours."""
+    """Return a predicate for the tracker's stream: liblsl takes the first that fits, and it must not be ours."""
     quote = "'" if "'" not in stream else '"'
     if not stream:
         return f"{kind} and not(starts-with(source_id,'{_SHOWN_BY_A_GATEWAY}'))"
@@ -71,13 +68,13 @@ def stream_predicate(kind: str, stream: str) -> str:
 
 
 def is_the_trackers(info: Any, stream: str) -> bool:
-    """Tell whether a stream is the tracker's: not our own, and not any gateway's unless it is asked for by name."""
+    """Return whether a stream is the tracker's: not our own, and no gateway's unless it is named."""
     if not stream:
         return not str(info.source_id()).startswith(_SHOWN_BY_A_GATEWAY)
     return info.name() == stream and info.uid() not in OWN_STREAMS
 
 
-# --- Keep liblsl's ports to this machine.
+# --- Ports for this machine alone.
 
 
 _OPEN_FILES: Final = Path("/proc/self/fd")
@@ -87,7 +84,7 @@ _EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104  (to find ports that are op
 
 
 def opened_on_this_machine(make: Callable[[], Any]) -> tuple[Any, bool]:
-    """Return what ``make`` returns, and whether every port that it opened is reachable from this machine alone."""
+    """Return the result of ``make``, and whether every port that it opened is reachable from this machine alone."""
     if _TIE is None or not _OPEN_FILES.is_dir():
         return make(), False
     before = set(_sockets())
@@ -97,7 +94,7 @@ def opened_on_this_machine(make: Callable[[], Any]) -> tuple[Any, bool]:
 
 
 def _sockets() -> dict[str, int]:
-    """Return the open sockets' numbers by their lasting names; numbers alone are used again."""
+    """Return the open sockets' numbers by their names in /proc, since numbers are used again."""
     found = {}
     for file in _OPEN_FILES.iterdir():
         with contextlib.suppress(OSError):  # closed meanwhile
@@ -107,7 +104,7 @@ def _sockets() -> dict[str, int]:
 
 
 def _tied(number: int) -> bool:
-    """Tie a port that is open to every address to the loopback device; tell whether none is left open."""
+    """Tie a port that is open to every address to the loopback device; return whether it is not open any more."""
     try:
         copy = os.dup(number)
     except OSError:
@@ -127,7 +124,7 @@ def _tied(number: int) -> bool:
     return True
 
 
-# --- Lists the streams of gaze that programs of this machine offer over LSL. A program of its own.
+# --- The program that lists the streams of gaze on this machine.
 
 
 _PATIENCE_S: Final = 1.0
@@ -135,7 +132,7 @@ _MANY: Final = 64
 
 
 def gaze_streams() -> list[str]:
-    """Return the names of streams of gaze, without those that a gateway shows."""
+    """Return the names of streams of gaze, without those of gateways."""
     try:
         import pylsl  # noqa: PLC0415
     except (ImportError, RuntimeError):

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is at this machine, for ``gazeveil doctor``.
+"""Checks of this machine for ``gazeveil doctor``: trackers that a gateway could use, and ways to bypass it.
 
-Trackers that a gateway could use, and ways in which an app could bypass it.
-
-Nothing is opened that a tracker would notice, but for a connection to its port that is closed at once. All of it
-together takes a few seconds at most, and finding nothing is no fault.
+Nothing is opened that a tracker would notice, except a connection to its port that is closed at once. Everything
+together takes a few seconds at most. Finding nothing is no error.
 """
 
 from __future__ import annotations
@@ -55,13 +53,13 @@ USB_WORDS: Final = {
     "vive pro": ("vive",),
     "sensomotoric": ("smi",),
 }
-"""What devices on USB call themselves, and the sources that read them."""
+"""Names of USB devices, and the sources that read them."""
 _SMI_PORT: Final = 4444
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTracker:
-    """Something that tells of a tracker.
+    """A sign of a tracker.
 
     Attributes:
         what: What was found.
@@ -81,7 +79,7 @@ class FoundTracker:
 
 
 def find_trackers(sysfs: Path = SYSFS, udp_table: Path = UDP_TABLE) -> list[FoundTracker]:
-    """Return what was found, the same thing once."""
+    """Return the trackers that were found, each once."""
     found = [*_on_usb(sysfs), *_packages(), *_ports(udp_table), *_lsl()]
     return list(dict.fromkeys(found))
 
@@ -142,7 +140,7 @@ def _listens(port: int) -> bool:
 
 
 def _text(path: Path) -> str:
-    """Return what a device says of itself; empty if it cannot be read."""
+    """Return a text of a USB device; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(200).decode(errors="replace").strip()
@@ -154,7 +152,7 @@ def _printable(words: str) -> str:
     return "".join(letter for letter in words if letter.isprintable()).strip()
 
 
-# --- Ways round a gateway: what an app could read without it. They are tried by a process of the app's user.
+# --- Bypasses: what an app could read without the gateway, tried by a process of the app's user.
 
 
 HOW_TO: Final = "the how-to 'Keep apps from the tracker' says how to close it"
@@ -163,28 +161,28 @@ _LONGEST_S: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Bypass:
-    """One way round a gateway, tried.
+    """One way to bypass the gateway, tried.
 
     Attributes:
         what: What was tried.
         is_open: Whether an app of that user gets through; None if it could not be tried.
-        told: What this means.
+        meaning: What this means for the user.
     """
 
     what: str
     is_open: bool | None
-    told: str
+    meaning: str
 
 
 def can_be_bypassed(policy: Policy) -> bool:
-    """Tell whether any tracker can be reached by others at all; simulated ones cannot, nor those that send to us."""
+    """Return whether any tracker can be reached by others at all; simulated ones and senders cannot."""
     return any(tracker.protocol in PROTOCOLS.names() and tracker.inlet is None for tracker in policy.trackers)
 
 
 def tried_bypasses(policy: Policy, as_user: str | None = None) -> list[Bypass]:
     """Try to reach every tracker of a policy as an app of this user, or of another, would.
 
-    For another user files are tried as well: for the gateway's own user they are open by right.
+    For another user files are tried as well; the gateway's own user may read them anyway.
 
     Raises:
         UnknownName: If there is no such user.
@@ -229,18 +227,18 @@ def _port_bypass(what: str, is_open: bool, who: str) -> Bypass:
 
 def _stream_bypass(what: str, answer: str, session: str, who: str) -> Bypass:
     app = f"an app that runs as {who}"
-    told = {
+    meanings = {
         "picked": f"{app} and looks for any stream of gaze may pick it: raw gaze bypasses the veil; {HOW_TO}",
         "readable": f"{app} can read it if it asks for session {session!r}: raw gaze bypasses the veil; {HOW_TO}",
         "refused": f"{who} finds it, but cannot read it",
         "absent": f"{who} finds no such stream: it is hidden, or the tracker is off",
         "untried": "not tried: pip install 'gazeveil[live]'",
     }
-    return Bypass(what, None if answer == "untried" else answer in ("picked", "readable"), told[answer])
+    return Bypass(what, None if answer == "untried" else answer in ("picked", "readable"), meanings[answer])
 
 
 def _files(policy: Policy) -> list[tuple[str, Path, str, str]]:
-    """Return what of the gateway's own an app must not read or write: what, where, how, and why not."""
+    """Return the gateway's files that an app must not read or write: what, where, how, and why not."""
     settings = [setting for tracker in policy.trackers for setting in (tracker, *tracker.sources)]
     files = [("recording", one.file, "read", "it is raw gaze") for one in settings if one.file is not None]
     files += [
@@ -273,9 +271,9 @@ def _probed(wanted: dict[str, Any], as_user: str | None) -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise InternalError("trying the ways round the gateway did not end") from error
+        raise InternalError("trying to bypass the gateway did not end in time") from error
     if done.returncode:
-        raise InternalError(f"the ways round the gateway could not be tried: {done.stderr.strip()[-200:]}")
+        raise InternalError(f"bypasses of the gateway could not be tried: {done.stderr.strip()[-200:]}")
     answers: dict[str, Any] = json.loads(done.stdout)
     return answers
 

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Apps and trackers on ZeroMQ and the Lab Streaming Layer.
-
-The same as `tcp`, where the transport carries whole messages.
-"""
+"""Apps and trackers on ZeroMQ and the Lab Streaming Layer, which carry whole messages; see `tcp` for streams."""
 
 from __future__ import annotations
 
@@ -26,19 +23,19 @@ from gazeveil.gateway.tcp import LONGEST_PAUSE, SILENT_TRACKER_S, CalledLink, Co
 from gazeveil.gateway.telemetry import Log, Meters
 
 MOST_QUEUED: Final = 256
-"""Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
+"""Messages that wait for a slow reader; ZeroMQ and LSL drop more."""
 
 HANDSHAKE_MS: Final = 5000
-"""How long a connection may take for ZeroMQ's own handshake."""
+"""Milliseconds that ZeroMQ's own handshake may take."""
 
 _MOST_SUBSCRIPTIONS: Final = 1000
-"""Subscriptions that are looked at in one tick."""
+"""Subscriptions that are read in one tick."""
 
 monotonic = time.monotonic
 
 
 class _Outlet(CountedOutlet, ABC):
-    """What outlets of messages share: everything is sent when it is shown, and a sink's fault closes this app alone."""
+    """What outlets of messages share: everything is sent at once, and a sink's error affects this app alone."""
 
     def __init__(self, protocol: Protocol, shown: StreamFacts, meters: Meters, log: Log) -> None:
         super().__init__(protocol, shown, meters, log)
@@ -51,7 +48,7 @@ class _Outlet(CountedOutlet, ABC):
         """Whether anyone listens."""
 
     def show(self, veiled: Veiled) -> None:
-        """Send one veiled thing to everyone who listens; what goes on after its end begins anew."""
+        """Send one veiled thing to all listeners; after an end a new sink is made."""
         self._silent = False
         if self.sink is None:
             return
@@ -67,14 +64,14 @@ class _Outlet(CountedOutlet, ABC):
         self._fresh += 1
 
     def silence(self, why: str) -> None:
-        """Say that there is no gaze at present."""
+        """Report that there is no gaze at present."""
         if not self._silent:
             self._silent = True
             if self.sink is not None and not self.sink.ended:
                 self._send(self.sink.silence(self._now()))
 
     def end(self, reason: str) -> None:
-        """Say why nothing more comes, as far as the protocol can."""
+        """Report why nothing more comes, as far as the protocol can."""
         if self.sink is not None and not self.sink.ended:
             self._send(self.sink.end(reason, self._now()))
 
@@ -95,7 +92,7 @@ class PupilOutlet(_Outlet):
         self._context = zmq.asyncio.Context()
         self._requests = self._context.socket(zmq.REP)
         self._plain = zmq.Context()
-        self._data = self._plain.socket(zmq.XPUB)  # as PUB, but it tells who subscribes
+        self._data = self._plain.socket(zmq.XPUB)  # as PUB, and it reports subscriptions
         self._topics: set[bytes] = set()
         self._ignored = self._plain.socket(zmq.SUB)
         for one in (self._requests, self._data, self._ignored):
@@ -123,11 +120,11 @@ class PupilOutlet(_Outlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anyone has subscribed to gaze; who waits for notices alone does not count."""
+        """Whether anyone has subscribed to gaze; subscribers of notices alone do not count."""
         return bool(self._topics)
 
     def tick(self, now: float) -> None:
-        """See who has subscribed, and who has left: a byte 1 or 0 and the topic, once for each topic."""
+        """Read new and ended subscriptions: a byte 1 or 0 and the topic, once for each topic."""
         was_watched = self.is_watched
         for _ in range(_MOST_SUBSCRIPTIONS):  # the rest next time
             try:
@@ -135,17 +132,17 @@ class PupilOutlet(_Outlet):
             except self._again:
                 break
             topic = frames[0][1:]
-            if len(frames) == 1 and self.sink.carries(topic):  # more frames would be somebody's own words
+            if len(frames) == 1 and self.sink.carries(topic):  # more frames would be a client's own message
                 if frames[0][:1] == b"\x01":
                     self._topics.add(topic)
                 elif frames[0][:1] == b"\x00":
                     self._topics.discard(topic)
         if self.is_watched != was_watched:
             self.meter.listeners = int(self.is_watched)
-            self.watched(self.is_watched)
+            self.on_watched(self.is_watched)
 
     async def close(self, reason: str, *, stops: bool = False) -> None:
-        """Say good-bye and close the ports."""
+        """Report the end and close the ports."""
         self.end(reason)
         self._answering.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -179,7 +176,7 @@ class PupilOutlet(_Outlet):
 
 
 class PupilLink(CalledLink):
-    """A tracker that speaks Pupil Core's network API: asks for its data port, subscribes to gaze, and asks again."""
+    """A link to a tracker with Pupil Core's network API: asks for its data port and subscribes to gaze."""
 
     def __init__(self, make: Callable[[], Any], host: str, port: int, **given: Any) -> None:
         super().__init__(**given)
@@ -253,11 +250,11 @@ class LslOutlet(_Outlet):
         return bool(self._outlet is not None and self._outlet.have_consumers())
 
     def tick(self, now: float) -> None:
-        """See whether anyone listens."""
+        """Report whether anyone listens."""
         if self.is_watched != self._was_watched:
             self._was_watched = self.is_watched
             self.meter.listeners = int(self._was_watched)
-            self.watched(self._was_watched)
+            self.on_watched(self._was_watched)
 
     async def close(self, reason: str, *, stops: bool = False) -> None:
         """Close the stream."""
@@ -274,7 +271,7 @@ class LslOutlet(_Outlet):
 
 
 class LslLink(Link):
-    """A tracker on the Lab Streaming Layer: looks for its stream, reads it in a thread, and looks again."""
+    """A link to a tracker on the Lab Streaming Layer: finds its stream, reads it in a thread, and searches again."""
 
     def __init__(
         self,
@@ -292,7 +289,7 @@ class LslLink(Link):
         self._stopped = False
 
     async def run(self) -> None:
-        """Keep the stream for ever; cancel to stop."""
+        """Keep the stream until it is cancelled."""
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -320,17 +317,17 @@ class LslLink(Link):
             info = inlet.info(SILENT_TRACKER_S)
             source.described(channels_of(info), str(info.name()))
             self.meter.connects += 1
-            heard = monotonic()
+            last_data = monotonic()
             while not self._stopped:
                 values, times = inlet.pull_chunk(timeout=0.1, min_samples=1)
                 now = monotonic()
                 if times:
-                    heard = now
+                    last_data = now
                     taken = [source.sample(value, t) for value, t in zip(values, times, strict=True)]
                     samples = [sample for sample in taken if sample is not None]
                     if samples:
                         loop.call_soon_threadsafe(self.take, samples, now)
-                elif now - heard > SILENT_TRACKER_S:
+                elif now - last_data > SILENT_TRACKER_S:
                     return "the tracker is silent"
         except (pylsl.util.LostError, pylsl.util.TimeoutError, RuntimeError):
             return "the stream is lost"
@@ -339,7 +336,7 @@ class LslLink(Link):
         return "stopped"
 
     def take(self, samples: list[RawSample], now: float) -> None:
-        """Take samples of the thread that reads, unless nobody wants them any more."""
+        """Take samples from the reading thread, unless the link was stopped."""
         if not self._stopped:
             super().take(samples, now)
 

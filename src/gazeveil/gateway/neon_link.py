@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The phone of Neon or Invisible as a tracker: asks its status where gaze comes out, and follows it there.
+"""The phone of Neon or Invisible as a tracker: reads from its status where gaze is published, and follows it there.
 
 Gaze comes in datagrams, or over the connection that asks for it. Datagrams are awaited at the address by which this
-machine reaches the phone, and taken from the phone alone. When gaze ends, the status is asked again: that also finds
-glasses that were unplugged, so nobody needs to listen to updates.
+machine reaches the phone, and taken from the phone alone. When gaze ends, the status is read again: that also finds
+glasses that were unplugged, so no updates are needed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from gazeveil.gateway.protocols.rtsp import Message, Messages
 from gazeveil.gateway.tcp import CALL_S, TrackerConnection, TrackerLink, monotonic
 
 _TRIES: Final = 20
-"""How often two ports side by side are looked for."""
+"""Attempts to find two adjacent ports."""
 
 
 class NeonLink(TrackerLink):
-    """A phone: asks, follows, and asks again."""
+    """A link to a phone."""
 
     def __init__(self, make: Callable[..., Source], host: str, port: int, **given: Any) -> None:
         self._sensor = Sensor()
@@ -60,10 +60,10 @@ class _GazeConnection(TrackerConnection):
         self._gaze: NeonSource = self._source
 
     def check(self, sensor: Sensor) -> None:
-        """Say so if the policy takes another viewing plane for that of this scene camera.
+        """Refuse a viewing plane that is not that of the scene camera.
 
         Raises:
-            WireError: If it does.
+            WireError: If the policy has another one.
         """
         plane, (width, height) = self._gaze.plane, sensor.camera
         if plane.geometry.knows_pixels and plane.pixels != sensor.camera:
@@ -74,16 +74,16 @@ class _GazeConnection(TrackerConnection):
             )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait with asking: where datagrams come to must be known first."""
+        """Do not ask yet: the ports for datagrams must be known first."""
         self._transport = transport  # type: ignore[assignment]
 
     def ask(self) -> None:
-        """Begin to ask for gaze."""
+        """Ask for gaze."""
         if self._transport is not None:
             super().connection_made(self._transport)
 
     async def await_datagrams(self) -> None:
-        """Open two ports side by side, the first of them even, as RTP wants it."""
+        """Open two adjacent ports, the first of them even, as RTP requires."""
         if self._transport is None:
             return
         here, phone = (self._transport.get_extra_info(name) for name in ("sockname", "peername"))
@@ -109,7 +109,7 @@ class _GazeConnection(TrackerConnection):
             self._take(lambda: read(data), monotonic())
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection and the ports."""
         super().close()
         for transport in self._datagrams:
             transport.abort()
@@ -121,7 +121,7 @@ class _GazeConnection(TrackerConnection):
 
 
 class _Datagrams(asyncio.DatagramProtocol):
-    """One port for datagrams, of one phone."""
+    """One port for datagrams from one phone."""
 
     def __init__(self, connection: _GazeConnection, phone: str, read: Callable[[bytes], Any]) -> None:
         self._connection, self._phone, self._read = connection, phone, read
@@ -151,7 +151,7 @@ async def _status_of(host: str, port: int) -> bytes:
     """Return the phone's status.
 
     Raises:
-        WireError: If it tells none.
+        WireError: If it sends none.
         OSError: If it cannot be reached.
     """
     reader, writer = await asyncio.open_connection(host, port)

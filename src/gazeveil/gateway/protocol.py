@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every protocol offers: a source of raw gaze, a sink of veiled gaze, the viewing plane of both, and the registry.
 
-`Geometry` converts arrays; a live sample is two numbers, so this does the same with plain arithmetic.
-
-Some trackers connect to us: then the source is a listener, which lets in who has the token.
-All are state machines without sockets: bytes and a clock in, bytes out. One object lives as long as one connection.
-``now`` is always monotonic seconds of the machine, for heartbeats and time-outs; a sample's ``t`` is the tracker's.
+In a source we are the client of a tracker, in a sink we are the tracker of an app. Some trackers connect to us: then
+the source is a listener that checks a token. All are state machines without sockets: bytes and a clock in, bytes out.
+One object lives as long as one connection. ``now`` is always monotonic seconds of the machine, for heartbeats and
+time-outs; a sample's ``t`` is the tracker's.
 """
 
 from __future__ import annotations
@@ -27,7 +26,10 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class ViewingPlane:
-    """Where a tracker's gaze lies; fractions start at the top left corner and grow downwards."""
+    """Where a tracker's gaze lies; fractions start at the top left corner and grow downwards.
+
+    `Geometry` converts arrays; this converts one point with plain arithmetic.
+    """
 
     geometry: Geometry
     to_fraction: Callable[[float, float], Point] = field(init=False, repr=False, compare=False)
@@ -40,7 +42,7 @@ class ViewingPlane:
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """Width and height in pixels, for protocols that tell them to apps.
+        """Width and height in pixels, for protocols that send them to apps.
 
         Raises:
             GeometryError: If the viewing plane has no pixels.
@@ -102,20 +104,19 @@ def _degrees(geometry: Geometry, axis: int) -> tuple[Callable[[float], float], C
     return unknown, unknown
 
 
-# --- What every wire protocol offers: a source (we are the client of a tracker) and a sink (we are the tracker of an
-# app).
+# --- Sources and sinks.
 
 
 Transport = Literal["tcp", "zmq", "lsl"]
 Output = Literal["samples", "fixations", "hits"]
 
 MOST_WAITING = 1 << 20
-"""Bytes of one unfinished message after which the other end is cut off."""
+"""Bytes of one incomplete message after which the connection is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamFacts:
-    """What a sink may tell an app about the tracker: all of it public, none of it gaze.
+    """What a sink may report to an app about the stream: all of it public, none of it gaze.
 
     Attributes:
         plane: Where gaze lies.
@@ -123,7 +124,7 @@ class StreamFacts:
         output: Samples, or only fixations, or only the names of areas.
         areas: Names of areas, where only these are reported.
         name: The app's name in the policy.
-        promise: The guarantee in words, for protocols that can tell it.
+        guarantee: The guarantee in words, for protocols that can carry it.
         origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
         shown_as: What its stream or surface is called, where that is not the app's name.
         blank_pupils: Whether gaze comes with a pupil of each eye in which nothing was measured; for Pupil.
@@ -134,7 +135,7 @@ class StreamFacts:
     output: Output = "samples"
     areas: tuple[str, ...] = ()
     name: str = "gazeveil"
-    promise: str = ""
+    guarantee: str = ""
     origins: tuple[str, ...] = ()
     shown_as: str = ""
     blank_pupils: bool = False
@@ -152,7 +153,7 @@ class _Speaker:
         self._out = bytearray()
 
     def data_to_send(self) -> bytes:
-        """Return what waits to be sent, once."""
+        """Return the bytes to send, and drop them."""
         if not self._out:
             return b""
         data = bytes(self._out)
@@ -173,24 +174,24 @@ class Source(_Speaker, ABC):
 
     @abstractmethod
     def received(self, data: bytes, now: float) -> list[RawSample]:
-        """Take bytes and return the samples that are complete now; what else they held is forgotten.
+        """Take bytes and return the samples that are complete now; everything else in them is dropped.
 
         Raises:
-            WireError: If they are not what the protocol guarantees; the connection is to be closed.
+            WireError: If they break the protocol; the connection is to be closed.
         """
 
     def tick(self, now: float) -> None:
-        """Do what time demands, such as heartbeats. Called a few times a second."""
+        """Do what is due, such as heartbeats. Called a few times a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Who may send gaze where the gateway listens for it.
+    """Which senders may connect where the gateway listens for gaze.
 
     Attributes:
-        token: What a sender must show first.
+        token: The token that a sender must show first.
         origins: Web pages that may connect, besides those of this machine.
-        enter: Is called when a sender has shown the token; returns why it may not enter all the same, empty if it may.
+        enter: Called when a sender has shown the token; returns why it is refused all the same, empty if it is not.
     """
 
     token: str = field(repr=False)
@@ -202,11 +203,11 @@ class PushedSource(Source):
     """A connection of a sender: a tracker, a page or a program that connects to the gateway and sends gaze.
 
     Attributes:
-        admitted: Whether it has shown the token and was let in; before that nothing of it is a sample.
+        admitted: Whether it has shown the token and was admitted; before that it sends no samples.
         ended: Whether the connection is to be closed once everything is sent.
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
         refused_token: Whether it showed a wrong token, or none.
-        remark: What the sender was warned of, for the log; whoever logs it empties it.
+        remark: A warning to the sender, for the log, which empties it.
     """
 
     def __init__(self, plane: ViewingPlane, gate: Gate) -> None:
@@ -217,7 +218,7 @@ class PushedSource(Source):
 
     @abstractmethod
     def close(self, reason: str, code: int = 1001) -> None:
-        """Say why the gateway closes the connection, and set ``ended``; codes are WebSocket's."""
+        """Report why the gateway closes the connection, and set ``ended``; codes are WebSocket's."""
 
 
 class Sink(_Speaker, ABC):
@@ -236,9 +237,9 @@ class Sink(_Speaker, ABC):
 
     @property
     def wants_gaze(self) -> bool:
-        """Whether the app has asked for gaze in its protocol's way: for others nothing is veiled or paid for.
+        """Whether the app has asked for gaze as its protocol does: for others nothing is veiled or paid for.
 
-        Where a protocol has no request, to connect is to ask.
+        Where a protocol has no such request, a connection counts as one.
         """
         return not self.ended
 
@@ -250,7 +251,7 @@ class Sink(_Speaker, ABC):
         """Take bytes of the app and queue the answers.
 
         Raises:
-            WireError: If they are not what the protocol guarantees; the connection is to be closed.
+            WireError: If they break the protocol; the connection is to be closed.
         """
 
     def show(self, veiled: Veiled, now: float) -> None:
@@ -280,45 +281,45 @@ class Sink(_Speaker, ABC):
         raise PrivacyError("this protocol cannot carry names of areas alone")
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Take another kind of veiled thing from now on, and no more of the old kind."""
+        """Switch to another kind of output; the old kind is not accepted any more."""
         self.shown = shown
 
     def silence(self, now: float) -> None:
-        """Say in the protocol's own words that there is no gaze at present. Called when a stream falls silent."""
+        """Report as the protocol does that there is no gaze at present. Called when a stream falls silent."""
 
     @abstractmethod
     def end(self, reason: str, now: float) -> None:
-        """Say in the protocol's own words why nothing more comes, and set ``ended``."""
+        """Report as the protocol does why nothing more comes, and set ``ended``."""
 
     def stop(self, reason: str, now: float) -> None:
-        """Say the same because the gateway stops, where the protocol has another word for it: come again later."""
+        """Report the same because the gateway stops, where a protocol can say that apps may come again later."""
         self.end(reason, now)
 
     def tick(self, now: float) -> None:
-        """Do what time demands, such as dropping an app without a heartbeat. Called a few times a second."""
+        """Do what is due, such as dropping an app without a heartbeat. Called a few times a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A wire protocol: who can speak it, and which fields may leave in it.
+    """A wire protocol: its sides, and the fields that may leave in it.
 
     Attributes:
-        name: By which a policy names it.
-        title: For participants.
+        name: Its name in a policy.
+        title: Its name for participants.
         port: Where trackers of this kind listen by default.
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
         source: Makes the client side from a viewing plane, and from fields if the policy has them; None if there is
             none.
-        fields: Whether a policy may say how trackers of this kind call and count things.
-        knows: What a source can tell beside gaze without fields; it is made with what apps declare of that.
+        fields: Whether a policy may declare the names and units of such a tracker's fields.
+        knows: What a source can read of head and eyes without fields; it reads what apps declare of that.
         link: How a tracker is followed if that takes more than one connection; empty if it does not.
         listener: Makes the side where the gateway listens and trackers connect, from a viewing plane, a gate and
             fields.
         sink: Makes the tracker side; None if there is none.
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.
-        withheld: Fields that the protocol knows and we drop or make up from the veiled point, with the reason.
-        beside: Whether a sink can carry what a policy declares beside gaze: the head, and where the eyes are.
+        withheld: Fields of the protocol that are dropped or derived from the veiled point, with the reason.
+        head_and_eyes: Whether a sink can carry the head and where the eyes are, if a policy declares them.
     """
 
     name: str
@@ -334,7 +335,7 @@ class Protocol:
     fields: bool = False
     knows: frozenset[str] = frozenset()
     link: Literal["", "rtsp"] = ""
-    beside: bool = False
+    head_and_eyes: bool = False
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze before the veil and behind it, as two types that cannot be mistaken for each other.
 
-A sink takes `Veiled` things alone, and none can be made but by `gazeveil.gateway.veiling`: the classes refuse to be
-called. Tests make them with `gazeveil.testing`, which nothing of the product imports. Raw gaze hides its numbers from
-``repr``, so no log or traceback can show it.
+A sink takes `Veiled` things alone, and only `gazeveil.gateway.veiling` can make them: their classes cannot be called.
+Raw gaze hides its numbers from ``repr``, so no log or traceback can show it.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from typing import Final, NamedTuple, NoReturn, final
 from gazeveil.errors import PrivacyError
 
 HEAD, ORIGINS, IPD = "head", "origins", "ipd"
-BESIDE: Final = {
+HEAD_AND_EYES: Final = {
     HEAD: "where the head points in the world",
     ORIGINS: "where the eyes are in the head",
     IPD: "the distance between the eyes",
 }
-"""What a tracker may know beside gaze, and an app gets only if its policy says so."""
+"""What a tracker may measure beside gaze; an app gets it only if its policy declares it."""
 
 FARTHEST_MM: Final = 1000.0
-"""No eye is farther from the middle of its head."""
+"""The largest distance of an eye from the middle of its head."""
 
 Place = tuple[float, float, float]
 Pointing = tuple[float, float]
@@ -49,7 +48,7 @@ class EyeGeometry(NamedTuple):
 class RawSample:
     """One sample of a tracker: seconds of its own clock, and gaze in the unit of its viewing plane, NaN where missing.
 
-    Head and eyes are fields of their own, which nobody gets unless an app's policy declares them. There is no place for
+    Head and eyes are fields of their own, which an app gets only if its policy declares them. There is no field for
     anything else: pupil sizes, roll and position of the head, confidences and images stay in the parser.
 
     Attributes:
@@ -80,7 +79,7 @@ class RawSample:
 
 
 class Veiled:
-    """What may leave: only a veil makes it."""
+    """What may leave; only a veil makes it."""
 
     __slots__ = ("t",)
 
@@ -117,7 +116,7 @@ class VeiledSample(Veiled):
 
 @final
 class VeiledFixation(Veiled):
-    """A fixation found in veiled points, told when it is over: ``t`` is its end, in seconds."""
+    """A fixation found in veiled points, reported when it is over: ``t`` is its end, in seconds."""
 
     __slots__ = ("duration", "number", "x", "y")
 
@@ -132,7 +131,7 @@ class VeiledFixation(Veiled):
 
 @final
 class VeiledHit(Veiled):
-    """The name of the area that a veiled point is in, told when it changes; empty for none."""
+    """The name of the area that a veiled point is in, reported when it changes; empty for none."""
 
     __slots__ = ("area",)
 
@@ -146,10 +145,10 @@ _set: Final = object.__setattr__
 _new: Final = object.__new__
 
 
-def _sample(
+def make_veiled_sample(
     t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None
 ) -> VeiledSample:
-    """Make a veiled sample. For `gazeveil.gateway.veiling` and tests: a test of the sources finds other users."""
+    """Make a veiled sample. For `gazeveil.gateway.veiling` and tests alone: a test finds other users in the package."""
     made = _new(VeiledSample)
     _set(made, "t", t)
     _set(made, "x", x)
@@ -159,14 +158,16 @@ def _sample(
     return made
 
 
-def _fixation(t: float, x: float, y: float, duration: float, number: int) -> VeiledFixation:
+def make_veiled_fixation(t: float, x: float, y: float, duration: float, number: int) -> VeiledFixation:
+    """Make a veiled fixation, likewise."""
     made = _new(VeiledFixation)
     for name, value in (("t", t), ("x", x), ("y", y), ("duration", duration), ("number", number)):
         _set(made, name, value)
     return made
 
 
-def _hit(t: float, area: str) -> VeiledHit:
+def make_veiled_hit(t: float, area: str) -> VeiledHit:
+    """Make a veiled hit, likewise."""
     made = _new(VeiledHit)
     _set(made, "t", t)
     _set(made, "area", area)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program that looks at a scene, in a process of its own and with less priority: no sample waits for it.
+"""The program that reads a scene, in a process of its own and with less priority, so that no sample waits for it.
 
-It is told once what to watch. What is pushed comes through its input, and is decoded here: a picture that an app made
-never meets the process that has the gaze. What it answers is text and a picture, and no object of Python's. It ends
-when its input does, whatever became of the gateway.
+Its first message says what to watch. Pushed pictures come through its input and are decoded here: the process that
+holds gaze never decodes a picture that an app made. It answers with text and a picture, never with Python objects. It
+ends when its input does, whatever happened to the gateway.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.regions import FINDERS, Finder, Regions, regions_from
 
 HEAD: Final = struct.Struct(">II")
-"""How long a message's text and its bytes are."""
+"""The lengths of a message's text and of its bytes."""
 _NICE = 10
-"""How much less priority than the gateway it has; as much less as there is, under a gateway with little itself."""
+"""By how much its priority is lower than the gateway's, as far as possible."""
 _WIDEST = 960
-"""A keyframe is shown at most so wide."""
+"""The largest width of a keyframe that is shown."""
 _MOST_SHOWN = 200
-"""Of this many regions the boxes are reported; all of them count."""
+"""The most regions whose boxes are reported; all of them count."""
 
 
-def packed_message(told: dict[str, Any], data: bytes = b"") -> bytes:
-    """Return a message as both ends send it."""
-    text = json.dumps(told).encode()
+def packed_message(message: dict[str, Any], data: bytes = b"") -> bytes:
+    """Return a message as bytes."""
+    text = json.dumps(message).encode()
     return HEAD.pack(len(text), len(data)) + text + data
 
 
 def read_messages(file: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield messages until the other end hangs up."""
+    """Yield messages until the other end closes."""
     while len(head := file.read(HEAD.size)) == HEAD.size:
         text, data = HEAD.unpack(head)
-        told, rest = file.read(text), file.read(data)
-        if len(told) < text or len(rest) < data:
+        message, rest = file.read(text), file.read(data)
+        if len(message) < text or len(rest) < data:
             return
-        yield json.loads(told), rest
+        yield json.loads(message), rest
 
 
 class _SceneReader:
-    """A context, and what is told of its readings."""
+    """Reads frames and boxes, and sends what was read."""
 
     def __init__(self, task: dict[str, Any], answers: IO[bytes]) -> None:
         self._answers = answers
@@ -76,12 +76,12 @@ class _SceneReader:
         self._frames = 0
 
     def prepare(self) -> Finder:
-        """Load what finds regions, which may take seconds; boxes do not need it."""
+        """Load the finder of regions, which may take seconds; boxes do not need it."""
         self._finder = self._finder or self._make_finder()
         return self._finder
 
     def frame(self, t: float, frame: Pixels) -> bool:
-        """Look at a frame of a time on the source's clock, and tell what it says; False if it is not time to look."""
+        """Read a frame of a time on the source's clock, and send the reading; return False if none is due."""
         at, began, self._finding = time.monotonic(), time.perf_counter(), 0.0
         reading = self._context.add_frame(t, frame)
         if reading is None:
@@ -89,17 +89,19 @@ class _SceneReader:
         took = time.perf_counter() - began
         self._frames += 1
         data = encode_png(_shrunk(frame)) if reading.begins else b""
-        self._tell(at, reading, data, {"keyframe_ms": 1e3 * (took - self._finding), "regions_ms": 1e3 * self._finding})
+        self._send_reading(
+            at, reading, data, {"keyframe_ms": 1e3 * (took - self._finding), "regions_ms": 1e3 * self._finding}
+        )
         return True
 
     def boxes(self, boxes: Any) -> None:
-        """Take boxes, and tell what they say."""
+        """Take boxes, and send the reading."""
         at = time.monotonic()
-        self._tell(at, self._context.add_regions(at, regions_from(boxes)), b"", {})
+        self._send_reading(at, self._context.take(at, regions_from(boxes)), b"", {})
 
-    def say(self, data: bytes = b"", **told: Any) -> None:
+    def send(self, data: bytes = b"", **message: Any) -> None:
         """Send an answer."""
-        self._answers.write(packed_message(told, data))
+        self._answers.write(packed_message(message, data))
         self._answers.flush()
 
     def _find(self, frame: Pixels) -> Regions:
@@ -108,9 +110,9 @@ class _SceneReader:
         self._finding = time.perf_counter() - began
         return found
 
-    def _tell(self, at: float, reading: SceneState, data: bytes, took: dict[str, float]) -> None:
+    def _send_reading(self, at: float, reading: SceneState, data: bytes, took: dict[str, float]) -> None:
         boxes = np.array(reading.regions[:_MOST_SHOWN]).reshape(-1, 4) * self._share + self._place
-        self.say(
+        self.send(
             data,
             at=at,
             small=reading.radii.small,
@@ -123,46 +125,46 @@ class _SceneReader:
         )
 
 
-def _watch(task: dict[str, Any], looker: _SceneReader) -> None:
-    looker.prepare()
+def _watch(task: dict[str, Any], reader: _SceneReader) -> None:
+    reader.prepare()
     if task["source"] == "video":
-        _play(Path(task["file"]), looker, loop=task["loop"])
-        looker.say(over="the video is over")
+        _play(Path(task["file"]), reader, loop=task["loop"])
+        reader.send(over="the video is over")
         return
-    source = Camera(task["device"]) if task["source"] == "camera" else ScreenPart(*(task["region"] or ()))
-    for t, frame in frames_of(source, every_s=looker.every_s):
-        looker.frame(t, frame)
+    source = Camera(task["device"]) if task["source"] == "camera" else Screen(*(task["region"] or ()))
+    for t, frame in frames_of(source, every_s=reader.every_s):
+        reader.frame(t, frame)
 
 
-def _play(path: Path, looker: _SceneReader, *, loop: bool) -> None:
-    """Look at a video at its own speed; looks that come too late are left out. A picture is a video that stands."""
+def _play(path: Path, reader: _SceneReader, *, loop: bool) -> None:
+    """Read a video at its own speed; frames that are late are skipped. A picture is a video of one frame."""
     before = 0.0
     while True:
         began, t = time.monotonic(), 0.0
-        for t, frame in frames_of(path, every_s=looker.every_s):
+        for t, frame in frames_of(path, every_s=reader.every_s):
             ahead = began + t - time.monotonic()
-            if ahead < -looker.every_s:
+            if ahead < -reader.every_s:
                 continue
             time.sleep(max(ahead, 0.0))
-            looker.frame(before + t, frame)
-        before += t + looker.every_s
+            reader.frame(before + t, frame)
+        before += t + reader.every_s
         if not loop:
             return
-        time.sleep(max(began + t + looker.every_s - time.monotonic(), 0.0))
+        time.sleep(max(began + t + reader.every_s - time.monotonic(), 0.0))
 
 
-def _take_pushes(looker: _SceneReader, asked: Iterator[tuple[dict[str, Any], bytes]]) -> None:
-    for told, data in asked:
+def _take_pushes(reader: _SceneReader, asked: Iterator[tuple[dict[str, Any], bytes]]) -> None:
+    for message, data in asked:
         try:
-            if "boxes" in told:
-                looker.boxes(told["boxes"])
+            if "boxes" in message:
+                reader.boxes(message["boxes"])
                 continue
             frame = decode(data)
-            looker.prepare()  # before the frame's time is taken, or the first would come late
-            if not looker.frame(time.monotonic(), frame):
-                looker.say(refused="frames come faster than they are looked at")
+            reader.prepare()  # before the frame's time is taken, or the first would come late
+            if not reader.frame(time.monotonic(), frame):
+                reader.send(refused="frames come faster than they are looked at")
         except GazeveilError as error:
-            looker.say(refused=error.message, hint=error.hint)
+            reader.send(refused=error.message, hint=error.hint)
 
 
 def _shrunk(frame: Pixels) -> Pixels:
@@ -171,19 +173,19 @@ def _shrunk(frame: Pixels) -> Pixels:
 
 
 def _end_with(file: IO[bytes]) -> None:
-    """End the process when the gateway hangs up, whatever it is doing."""
+    """End the process when the gateway closes its input, whatever it is doing."""
     while file.read(1):
         pass
     os._exit(0)
 
 
 def main() -> None:
-    """Watch what the gateway says until it hangs up."""
-    for name in ("SIGINT", "SIGHUP"):  # those are for the gateway, which then hangs up
+    """Watch what the first message says until the gateway closes the input."""
+    for name in ("SIGINT", "SIGHUP"):  # those are for the gateway, which then closes the input
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing else may speak where answers go
+    os.dup2(2, 1)  # nothing else may write where answers go
     with contextlib.suppress(AttributeError, OSError):
         os.nice(_NICE)
     with contextlib.suppress(ImportError):
@@ -193,13 +195,13 @@ def main() -> None:
     asked = read_messages(sys.stdin.buffer)
     task, _ = next(asked)
     try:
-        looker = _SceneReader(task, answers)
+        reader = _SceneReader(task, answers)
         if task["source"] == "push":
-            looker.say(ready=True)
-            _take_pushes(looker, asked)
+            reader.send(ready=True)
+            _take_pushes(reader, asked)
             return
         threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
-        _watch(task, looker)
+        _watch(task, reader)
     except GazeveilError as error:
         answers.write(packed_message({"trouble": error.message}))
         answers.flush()

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The scenes of a gateway: a process beside it for each of them, begun again when it ends.
+"""The gateway's side of the scenes: one process for each, which is restarted when it ends.
 
-What comes back is text, and a picture for the control page. It is checked: the process has met pictures that apps made.
+A process answers with text, and a picture for the control page. Both are checked, since it decodes pictures that apps
+made.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from gazeveil.gateway.scene_program import HEAD, packed_message
 from gazeveil.gateway.telemetry import Log
 
 MOST_PICTURE = 4 << 20
-"""Bytes of a picture that is pushed."""
+"""The most bytes of a pushed picture."""
 _MOST_TEXT, _MOST_DATA = 1 << 18, 8 << 20
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
-"""Pauses before a process that ended is begun again; they double."""
+"""Pauses in seconds before a process that ended is restarted; they double."""
 _ANSWER_S = 10.0
-"""How long a push waits for what becomes of it."""
+"""Seconds that a push waits for its outcome."""
 _A_SECOND = 16
-"""Pushes that are taken in a second."""
+"""The most pushes in a second."""
 ENDED = "the process that watches the scene has ended"
 _PROGRAM = "gazeveil.gateway.scene_program"
 
-See = Callable[[str, SceneReading, float], None]
-Lost = Callable[[str, str, float], None]
+OnReading = Callable[[str, SceneReading, float], None]
+OnLost = Callable[[str, str, float], None]
 
 
 class Push(NamedTuple):
@@ -48,19 +49,21 @@ class Push(NamedTuple):
 
 
 class SceneWatcher:
-    """The process that looks at one tracker's scene, seen from the gateway.
+    """The gateway's side of the process that reads one tracker's scene.
 
     Attributes:
-        setting: What it looks at.
-        token: What whoever pushes must show; empty where nobody can.
+        setting: The scene.
+        token: The token that senders must show; empty where nothing can be pushed.
         keyframe: The last keyframe, as PNG; None before the first and for boxes.
     """
 
-    def __init__(self, tracker: TrackerSetting, setting: SceneSetting, see: See, lost: Lost, log: Log) -> None:
+    def __init__(
+        self, tracker: TrackerSetting, setting: SceneSetting, on_reading: OnReading, on_lost: OnLost, log: Log
+    ) -> None:
         self.setting = setting
         self.token = "" if setting.token_file is None else token_in(setting.token_file)
         self.keyframe: bytes | None = None
-        self._tracker, self._see, self._lost, self._log = tracker, see, lost, log
+        self._tracker, self._on_reading, self._on_lost, self._log = tracker, on_reading, on_lost, log
         self._process: asyncio.subprocess.Process | None = None
         self._begun = asyncio.Event()
         self._sent: Push | None = None
@@ -73,11 +76,11 @@ class SceneWatcher:
         return None if self._process is None else self._process.pid
 
     def is_for(self, tracker: TrackerSetting) -> bool:
-        """Whether it looks at what a tracker's setting says."""
+        """Whether it reads the scene of a tracker's setting."""
         return (tracker.scene, tracker.geometry) == (self.setting, self._tracker.geometry)
 
     async def run(self) -> None:
-        """Watch for as long as the gateway runs. A process that ends is replaced, after a pause."""
+        """Watch as long as the gateway runs. A process that ends is replaced after a pause."""
         pause = _FIRST_PAUSE_S
         while True:
             began = time.monotonic()
@@ -88,23 +91,23 @@ class SceneWatcher:
                 self._log("scene failed", tracker=self._tracker.name, why=error)
             finally:
                 await self._end()
-            self._lost(self._tracker.name, why, time.monotonic())
+            self._on_lost(self._tracker.name, why, time.monotonic())
             pause = _FIRST_PAUSE_S if time.monotonic() - began > _LONGEST_PAUSE_S else pause
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
-    async def push(self, told: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
-        """Let the process look at what was pushed. Of several that wait the newest is taken.
+    async def push(self, message: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
+        """Pass a push to the process. Of several that wait the newest is taken.
 
         Raises:
             GazeveilError: If more comes than is taken, a newer one came first, or the process does not answer.
-            InputError: If it is no picture or no boxes.
+            InputError: If it is neither a picture nor boxes.
         """
         now = time.monotonic()
         if len(self._lately) == _A_SECOND and now - self._lately[0] < 1.0:
             raise GazeveilError(f"more than {_A_SECOND} pushes a second", hint="push when something changes")
         self._lately.append(now)
-        mine = Push(packed_message(told, data), asyncio.get_running_loop().create_future())
+        mine = Push(packed_message(message, data), asyncio.get_running_loop().create_future())
         if self._waiting is not None and not self._waiting.outcome.done():
             self._waiting.outcome.set_exception(GazeveilError("a newer push came before this one was looked at"))
         self._waiting = mine
@@ -119,7 +122,7 @@ class SceneWatcher:
         return {"taken": True}
 
     async def _watch(self) -> str:
-        """Begin a process and take what it says until it ends; return why it did."""
+        """Start a process and take its answers until it ends; return why it did."""
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", _PROGRAM, env=os.environ | single,
@@ -130,28 +133,28 @@ class SceneWatcher:
         process.stdin.write(packed_message(self._task()))
         while True:
             try:
-                told, data = await _message(process.stdout)
+                message, data = await _message(process.stdout)
             except asyncio.IncompleteReadError:
                 return ENDED
-            if "trouble" in told:
-                return str(told["trouble"])
-            if "over" in told:
-                self._lost(self._tracker.name, str(told["over"]), time.monotonic())
-                await asyncio.Event().wait()  # nothing more comes; a new policy begins it again
-            if "ready" in told:
+            if "trouble" in message:
+                return str(message["trouble"])
+            if "over" in message:
+                self._on_lost(self._tracker.name, str(message["over"]), time.monotonic())
+                await asyncio.Event().wait()  # nothing more comes until the policy changes
+            if "ready" in message:
                 self._begun.set()
             else:
-                self._take(told, data)
+                self._take(message, data)
             self._send()
 
-    def _take(self, told: dict[str, Any], data: bytes) -> None:
-        if "refused" not in told:
+    def _take(self, message: dict[str, Any], data: bytes) -> None:
+        if "refused" not in message:
             if data:
                 self.keyframe = data
-            self._see(self._tracker.name, _reading(told), time.monotonic())
+            self._on_reading(self._tracker.name, _reading(message), time.monotonic())
         sent, self._sent = self._sent, None
         if sent is not None and not sent.outcome.done():
-            sent.outcome.set_result(told)
+            sent.outcome.set_result(message)
 
     def _send(self) -> None:
         """Send what waits, once the process has answered what was sent before."""
@@ -193,20 +196,21 @@ class SceneWatcher:
 class SceneWatchers:
     """All scenes of a policy."""
 
-    def __init__(self, see: See, lost: Lost, log: Log) -> None:
-        self._see, self._lost, self._log = see, lost, log
+    def __init__(self, on_reading: OnReading, on_lost: OnLost, log: Log) -> None:
+        self._on_reading, self._on_lost, self._log = on_reading, on_lost, log
         self._watchers: dict[str, SceneWatcher] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def follow(self, policy: Policy) -> None:
-        """Watch the scenes of a policy; those that did not change are watched on."""
+        """Watch the scenes of a policy; those that did not change go on undisturbed."""
         wanted = {tracker.name: tracker for tracker in policy.trackers if tracker.scene is not None}
         for name, watcher in list(self._watchers.items()):
             if name not in wanted or not watcher.is_for(wanted[name]):
                 await self._stop(name)
         for name, tracker in wanted.items():
             if name not in self._watchers and tracker.scene is not None:
-                watcher = self._watchers[name] = SceneWatcher(tracker, tracker.scene, self._see, self._lost, self._log)
+                watcher = SceneWatcher(tracker, tracker.scene, self._on_reading, self._on_lost, self._log)
+                self._watchers[name] = watcher
                 self._tasks[name] = asyncio.create_task(watcher.run())
 
     async def close(self) -> None:
@@ -215,10 +219,10 @@ class SceneWatchers:
             await self._stop(name)
 
     def of(self, tracker: str) -> SceneWatcher:
-        """Return who watches a tracker's scene.
+        """Return the watcher of a tracker's scene.
 
         Raises:
-            UnknownName: If nobody does.
+            UnknownName: If there is none.
         """
         if tracker not in self._watchers:
             known = ", ".join(self._watchers) or "none"
@@ -236,22 +240,22 @@ async def _message(stream: asyncio.StreamReader) -> tuple[dict[str, Any], bytes]
     text, data = HEAD.unpack(await stream.readexactly(HEAD.size))
     if text > _MOST_TEXT or data > _MOST_DATA:
         raise ValueError("an answer that is too long")
-    told = json.loads(await stream.readexactly(text))
-    return {**told}, await stream.readexactly(data)
+    message = json.loads(await stream.readexactly(text))
+    return {**message}, await stream.readexactly(data)
 
 
-def _reading(told: dict[str, Any]) -> SceneReading:
-    """Return what a process read from the scene, of the kinds that it must be."""
-    boxes = [[_number(edge) for edge in box] for box in told["regions"]]
-    took = {str(name): _number(value) for name, value in told["took"].items()}
+def _reading(message: dict[str, Any]) -> SceneReading:
+    """Return the reading in an answer, checked for its types."""
+    boxes = [[_number(edge) for edge in box] for box in message["regions"]]
+    took = {str(name): _number(value) for name, value in message["took"].items()}
     details = (
-        ("frame", int(told["frame"]) or None),
-        ("keyframes", int(told["keyframes"])),
+        ("frame", int(message["frame"]) or None),
+        ("keyframes", int(message["keyframes"])),
         ("regions", boxes),
         ("took", took),
     )
-    small, large, window = (_length(told[name]) for name in ("small", "large", "window"))
-    return SceneReading(_number(told["at"]), small, large, window, details)
+    small, large, window = (_length(message[name]) for name in ("small", "large", "window"))
+    return SceneReading(_number(message["at"]), small, large, window, details)
 
 
 def _number(value: Any) -> float:

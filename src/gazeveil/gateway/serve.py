@@ -1,16 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A running gateway.
+"""A running gateway: opens everything that a policy names, keeps it running, reports its status, never gaze.
 
-Opens everything that a policy names, keeps it going, reports its status; and the gateway of the demo.
+Everything happens in one loop and one thread, except payments: a ledger may be slow, so a process of its own pays
+(`gazeveil.gateway.hub.payments`), one lease ahead. A stream whose lease is not paid falls silent.
 
-Never gaze.
-
-Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a process of its own
-pays (`payments`), one lease ahead. A stream whose lease is not paid all the same falls silent.
-
-It is an ordinary gateway with the policy ``demo.toml``, in a folder that is removed at the end. Its budget is made up,
-and no participant is recorded.
+The demo is an ordinary gateway with the policy ``demo.toml``, in a folder that is removed at the end. Its budget is
+made up, and nobody is recorded.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ from gazeveil.gateway.connections import TrackerSources, open_listener, tls_of
 from gazeveil.gateway.control.decisions import Decisions, other_state_folder
 from gazeveil.gateway.control.page_view import PageView
 from gazeveil.gateway.control.recovery import RecoveryProgram
-from gazeveil.gateway.control.server import ControlServer, ToyServer
+from gazeveil.gateway.control.server import ControlServer, DemoAppServer
 from gazeveil.gateway.hub.app_stream import AppListener
 from gazeveil.gateway.hub.budget import LeaseCharge
 from gazeveil.gateway.hub.hub import Hub, rehearse
@@ -53,29 +49,29 @@ _TRACKER_COUNTS: Final = ("connected", "samples", "connects", "refused", "refuse
 
 
 def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Decisions, sources: TrackerSources) -> dict[str, Any]:
-    """Return everything there is to tell; the policy is the one in the file, whatever was chosen live."""
-    told = hub.status().to_dict()
-    people = {tracker["name"]: tracker["person"] for tracker in told["trackers"]}
-    budgets = {budget["person"]: budget for budget in told["budgets"]}
-    for app in told["apps"]:
+    """Return the state of everything; ``policy`` is the one in the file, whatever was chosen live."""
+    status = hub.status().to_dict()
+    participants = {tracker["name"]: tracker["participant"] for tracker in status["trackers"]}
+    budgets = {budget["participant"]: budget for budget in status["budgets"]}
+    for app in status["apps"]:
         meter = meters.apps[app["name"]]
         app |= {name: getattr(meter, name) for name in _APP_COUNTS}
         app |= {
             "tags": memory.tags.get(app["name"], []),
             "latency_ms": {name: meter.latency.share_ms(share) for name, share in (("p50", 0.5), ("p99", 0.99))},
-            "budget": _of_person(budgets.get(people[app["tracker"]])),
+            "budget": _budget_left(budgets.get(participants[app["tracker"]])),
         }
-    for tracker in told["trackers"]:
+    for tracker in status["trackers"]:
         counts = meters.trackers[tracker["name"]]
         tracker |= {name: getattr(counts, name) for name in _TRACKER_COUNTS}
         tracker["source"] = sources.source_of(policy.tracker(tracker["name"]))
-    told["control_refused"] = dict(meters.control_refused)
-    told["state_file"] = None if memory.path is None else str(memory.path)
-    return told
+    status["control_refused"] = dict(meters.control_refused)
+    status["state_file"] = None if memory.path is None else str(memory.path)
+    return status
 
 
-def _of_person(budget: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return what is left for the participant whose gaze an app gets; None where nothing is charged."""
+def _budget_left(budget: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the budget of the participant whose gaze an app gets; None where nothing is charged."""
     if budget is None:
         return None
     return {
@@ -86,16 +82,16 @@ def _of_person(budget: dict[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-# --- A gateway as a running program: the hub, its doors and links, payments, and the control API.
+# --- The gateway: the hub, outlets for apps, links to trackers, payments, and the control API.
 
 
 _TICK_S = 0.02
 _SLICES = 10
-"""In how many ticks every app has had its turn."""
+"""The number of ticks in which every app is ticked once."""
 
 
 class Gateway:
-    """A policy at work. ``async with`` opens the doors, and closes them."""
+    """A running policy. ``async with`` opens its ports, and closes them."""
 
     def __init__(
         self,
@@ -107,9 +103,15 @@ class Gateway:
         undo: RecoveryProgram | None = None,
         demo: bool = False,
     ) -> None:
-        """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away.
+        """Prepare a gateway.
 
-        ``demo`` is told to whoever steers it.
+        Args:
+            policy: What it follows.
+            log: Where events are reported.
+            create_ledger: Whether to create the ledger if there is none.
+            opened: Called once all ports are open.
+            undo: The program that shows on the page what veils give away.
+            demo: Whether this is the demo, which the status says.
         """
         self._opened, self._demo = opened, demo
         self.policy, self.log = policy, Limited(log)
@@ -121,18 +123,18 @@ class Gateway:
             wall=lambda: datetime.now(UTC),
             log=self.log,
         )
-        self.memory = Decisions.of(policy.path, policy.state_file, steered=policy.control is not None)
+        self.memory = Decisions.of(policy.path, policy.state_file, controlled=policy.control is not None)
         self.page = PageView(self.hub, self.memory, self.log, regrade=self._regrade, keeping=self._keeping, undo=undo)
         self._remember()
         self.outlets: dict[str, AppListener] = {}
         self.sources = TrackerSources(self.hub, self.meters, self.log)
-        self.scenes = SceneWatchers(self.hub.see, self.hub.scene_lost, self.log)
+        self.scenes = SceneWatchers(self.hub.scene_read, self.hub.scene_lost, self.log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         known = self.memory.ledger_at(policy.ledger)
         where = LedgerLocation(policy.ledger, create_ledger, known, str(self.memory.path))
         self._payer = PaymentProcess(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
-        self._toys: ToyServer | None = None
+        self._demo_apps: DemoAppServer | None = None
 
     async def __aenter__(self) -> Gateway:
         try:
@@ -142,8 +144,8 @@ class Gateway:
             if where is not None and self.policy.token_file is not None:
                 tls = tls_of("the control API", self.policy.control_tls)
                 self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
-            if self.policy.toys is not None:
-                self._toys = ToyServer(self.policy.toys.port, self.policy.toys.host)
+            if self.policy.demo_apps is not None:
+                self._demo_apps = DemoAppServer(self.policy.demo_apps.port, self.policy.demo_apps.host)
             await self._look_at_ledger()
             if self._control is not None:
                 self._control.start()
@@ -161,7 +163,7 @@ class Gateway:
         await self.close()
 
     async def close(self) -> None:
-        """Say good-bye to every app and let go of everything; no veil goes on."""
+        """End every app's stream and close everything."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -171,7 +173,7 @@ class Gateway:
         for outlet in self.outlets.values():
             await outlet.close("the gateway is shut down", stops=True)
         self.outlets.clear()
-        for server in (self._control, self._toys):
+        for server in (self._control, self._demo_apps):
             if server is not None:
                 await server.close()
         await self.page.close()
@@ -180,19 +182,19 @@ class Gateway:
         self.log.close()
         self.log("gateway stopped")
 
-    # What the control API asks
+    # The control API
 
     def status(self) -> dict[str, Any]:
-        """Return everything there is to tell; nothing of it is gaze."""
-        told = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
-        for app in told["apps"]:
+        """Return the state of everything; it holds no gaze."""
+        status = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
+        for app in status["apps"]:
             app["port"] = self.outlets[app["name"]].port if app["name"] in self.outlets else 0
-        told["demo"] = self._demo
-        told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
-        return told
+        status["demo"] = self._demo
+        status["demo_apps"] = [] if self._demo_apps is None else self._demo_apps.describe(self.policy, self.outlets)
+        return status
 
     def watcher(self, tracker: str) -> SceneWatcher:
-        """Return who watches a tracker's scene."""
+        """Return the watcher of a tracker's scene."""
         return self.scenes.of(tracker)
 
     def link(self) -> str:
@@ -200,22 +202,22 @@ class Gateway:
         return "" if self._control is None else self._control.link()
 
     def refused(self, why: str, value: str) -> None:
-        """Count a request to the control API that was refused, and say so in the log."""
+        """Count and log a request to the control API that was refused."""
         self.meters.control_refused[why] += 1
         self.log("control refused", why=why, value=shortened(value))
 
-    def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def set_level(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Change an app's privacy level."""
         known = {"preset", "epsilon", "window", "radius"}
         if unknown := set(given) - known:
             raise UnknownName(
                 f"a privacy level has no {sorted(unknown)[0]!r}", hint=closest(sorted(unknown)[0], sorted(known))
             )
-        wish = {name: value for name, value in given.items() if value is not None}
-        self.hub.turn(app, now=time.monotonic(), **wish)
-        self._tell_promises()
+        wanted = {name: value for name, value in given.items() if value is not None}
+        self.hub.set_level(app, now=time.monotonic(), **wanted)
+        self._report_guarantees()
         with self._keeping(f"the privacy level of {app!r} is being changed"):
-            self.memory.turned(app, wish)
+            self.memory.level_set(app, wanted)
         return self.app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
@@ -228,19 +230,19 @@ class Gateway:
         self.hub.switch(app, on)
         return self.app(app)
 
-    def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
-        """Say who sits before a tracker now."""
-        self.hub.sit_down(tracker, person, now=time.monotonic())
-        with self._keeping("another participant sits there now"):
-            self.memory.sat_down(tracker, person)
+    def set_participant(self, tracker: str, participant: str) -> dict[str, Any]:
+        """Set the participant at a tracker."""
+        self.hub.set_participant(tracker, participant, now=time.monotonic())
+        with self._keeping("the participant was changed"):
+            self.memory.participant_set(tracker, participant)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
 
     async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
-        """Let a tracker have another source that the policy allows; see `Sources.use`. A restart undoes it."""
+        """Use another source that the policy allows; see `TrackerSources.use`. A restart undoes it."""
         return await self.sources.use(self.policy.tracker(tracker), kind)
 
     async def reload(self) -> dict[str, Any]:
-        """Read the policy file again; what did not change goes on undisturbed."""
+        """Read the policy file again; what did not change continues undisturbed."""
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
@@ -252,7 +254,7 @@ class Gateway:
 
     @contextlib.contextmanager
     def _keeping(self, what: str) -> Iterator[None]:
-        """Say loudly that a decision cannot be kept, so that a restart would undo it."""
+        """Report that a decision cannot be kept, so that a restart would undo it."""
         try:
             yield
         except OutputError as error:
@@ -262,10 +264,7 @@ class Gateway:
             ) from error
 
     def _remember(self) -> None:
-        """Decide again what participants decided before a restart.
-
-        What the policy does not allow any more is dropped.
-        """
+        """Restore what was decided before a restart; what the policy no longer allows is dropped."""
         now = time.monotonic()
         for app in self.policy.apps:
             rule = self.memory.rules.get(app.name)
@@ -274,14 +273,14 @@ class Gateway:
                     self.memory.switched(app.name, False)
             if app.name in self.memory.off:
                 self.hub.switch(app.name, False)
-            if knob := self.memory.knobs.get(app.name):
+            if level := self.memory.levels.get(app.name):
                 try:
-                    self.hub.turn(app.name, now=now, **knob)
+                    self.hub.set_level(app.name, now=now, **level)
                 except (GazeveilError, TypeError) as error:
                     self.log("privacy level not restored", app=app.name, why=error)
         for tracker in self.policy.trackers:
-            if person := self.memory.people.get(tracker.name):
-                self.hub.sit_down(tracker.name, person, now=now)
+            if participant := self.memory.participants.get(tracker.name):
+                self.hub.set_participant(tracker.name, participant, now=now)
 
     def exposition(self) -> tuple[bytes, str]:
         """Return the metrics as Prometheus reads them."""
@@ -292,45 +291,45 @@ class Gateway:
         return next(one for one in self.status()["apps"] if one["name"] == name)
 
     def _regrade(self, name: str) -> None:
-        """Let whoever is connected to an app's door get what the app may have now."""
+        """Show an app's connections its present output."""
         if name in self.outlets:
-            self.outlets[name].regrade(self._shown(self.policy.app(name), self._promises()))
+            self.outlets[name].regrade(self._shown(self.policy.app(name), self._guarantees()))
 
-    def _tell_promises(self) -> None:
-        """Let whoever connects from now on hear the guarantee that holds now."""
-        promises = self._promises()
+    def _report_guarantees(self) -> None:
+        """Report the present guarantee to apps that connect from now on."""
+        guarantees = self._guarantees()
         for app in self.policy.apps:
             if app.name in self.outlets:
-                self.outlets[app.name].shown = self._shown(app, promises)
+                self.outlets[app.name].shown = self._shown(app, guarantees)
 
-    # Doors and links
+    # Outlets
 
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
-        shown = self._shown(app, self._promises())
+        shown = self._shown(app, self._guarantees())
         outlet = self.outlets[app.name] = await open_listener(
             app, protocol, shown, self.meters, self.log, lsl_session=self.policy.lsl_session
         )
-        outlet.watched = partial(self.hub.watched, app.name)
-        outlet.watched(outlet.is_watched)
+        outlet.on_watched = partial(self.hub.set_watched, app.name)
+        outlet.on_watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
 
-    def _promises(self) -> dict[str, str]:
-        return {one.name: one.promise for one in self.hub.status().apps}
+    def _guarantees(self) -> dict[str, str]:
+        return {one.name: one.guarantee for one in self.hub.status().apps}
 
-    def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> StreamFacts:
+    def _shown(self, app: AppSetting, guarantees: Mapping[str, str]) -> StreamFacts:
         tracker = self.policy.tracker(app.tracker)
-        output = self.hub.seat_of(app.name).output
+        output = self.hub.app_of(app.name).output
         areas = () if app.areas is None or output != "hits" else app.areas.names
         return StreamFacts(
             tracker.plane, app.rate_hz, output, areas, app.name,
-            promise=promises[app.name], origins=app.origins, shown_as=app.shown_as, blank_pupils=app.blank_pupils,
+            guarantee=guarantees[app.name], origins=app.origins, shown_as=app.shown_as, blank_pupils=app.blank_pupils,
         )  # fmt: skip
 
     # Time
 
     async def _tick(self) -> None:
-        """Do what time demands, a little at a time, so that no sample waits for all of it."""
+        """Do what is due, a little at a time, so that no sample waits for all of it."""
         paying: asyncio.Task[None] | None = None
         due = PaymentQueue()
         now = time.monotonic()
@@ -374,10 +373,10 @@ class Gateway:
                 self.log("payment lost", group=charge.group, why=error)
 
     async def _look_at_ledger(self) -> None:
-        """Open the ledger before anyone asks for gaze: a new one is made now, and an old copy is noticed now.
+        """Open the ledger before any app asks for gaze: it is created now, and an old copy is noticed now.
 
         Raises:
-            GazeveilError: If there is to be a new one, and it cannot be made.
+            GazeveilError: If it is to be created, and cannot be.
         """
         if not self.policy.budgets:
             return
@@ -395,11 +394,13 @@ class Gateway:
         used = self.sources.in_use(policy)
         self.hub.reload(used, time.monotonic())
         still = {app.name for app in policy.apps}
-        sits = {tracker.name: tracker.person for tracker in policy.trackers}
+        present = {tracker.name: tracker.participant for tracker in policy.trackers}
         self.memory.forget(
-            knobs={app.name for app in before.apps if app not in policy.apps},
+            levels={app.name for app in before.apps if app not in policy.apps},
             off={app.name for app in before.apps if app.name not in still},
-            people={tracker.name for tracker in before.trackers if sits.get(tracker.name) != tracker.person},
+            participants={
+                tracker.name for tracker in before.trackers if present.get(tracker.name) != tracker.participant
+            },
         )
         for app in before.apps:
             if app not in policy.apps and app.name in self.outlets:
@@ -418,7 +419,7 @@ class Gateway:
             await self.scenes.follow(used)
         except GazeveilError as error:
             closed.append(error)
-        self._tell_promises()
+        self._report_guarantees()
         self.log("policy changed", apps=len(policy.apps), trackers=len(policy.trackers))
         if closed:
             raise closed[0]
@@ -437,15 +438,15 @@ async def serve(
 ) -> None:
     """Run a gateway until ``stop``.
 
-    ``again`` makes it read its policy again, ``linked`` is given a link to the control page; see `Gateway` for the
-    others.
+    ``again`` makes it read its policy again, ``linked`` is called with a link to the control page; see `Gateway` for
+    the others.
     """
     async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened, undo=undo) as gateway:
         if link := gateway.link():
             linked(link)
         again = again or asyncio.Event()
         gc.collect()
-        gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
+        gc.freeze()  # objects that live as long as the gateway need not be collected: no pauses
         while not stop.is_set():
             waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -459,7 +460,7 @@ async def serve(
                     log("policy refused", why=error)
 
 
-# --- A gateway to play with: simulated gaze, the mouse, a recording, and two toy apps. Nothing of it is kept.
+# --- The demo: simulated gaze, the mouse, a recording, and two demo apps. Nothing of it is kept.
 
 
 _SCREEN = screen(1920, 1080, 527, 296, 600)
@@ -493,7 +494,7 @@ async def play_demo(
 
 
 def demo_areas(geometry: Geometry) -> tuple[Rectangle, ...]:
-    """Return the nine targets of the toy app: three rows, above a line of words at the bottom."""
+    """Return the nine targets of a demo app: three rows, above a line of words at the bottom."""
     width, height = float(geometry.width_px or 0), float(geometry.height_px or 0)
     across, down = 0.24 * width / 2, 0.22 * height / 2
     centres = [((column + 0.5) / 3 * width, 0.87 * (row + 0.5) / 3 * height) for row in range(3) for column in range(3)]

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trackers without hardware: a recording played again at its own or another speed, and simulated eyes.
+"""Trackers without hardware: recordings played at their own or another speed, and simulated eyes.
 
-`moments` says what comes when, without any clock; `play` keeps the pace.
+`moments` groups samples by when they are due, without a clock; `play` pushes them in time.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> It
 
 
 def moments(samples: Iterator[RawSample], *, speed: float = 1.0) -> Iterator[Moment]:
-    """Gather samples that come within one beat: when they are due, in seconds since the start."""
+    """Yield samples grouped by when they are due, in seconds since the start."""
     first: float | None = None
     due = 0.0
     waiting: list[RawSample] = []
@@ -89,7 +89,7 @@ def moments(samples: Iterator[RawSample], *, speed: float = 1.0) -> Iterator[Mom
 
 
 async def play(feed: Iterator[Moment], push: Callable[[list[RawSample], float], None]) -> None:
-    """Push every moment's samples when they are due. A late player does not hurry: it pushes what is due at once."""
+    """Push samples when they are due; late ones at once."""
     begun = time.monotonic()
     for due, samples in feed:
         wait = begun + due - time.monotonic()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Apps and trackers on TCP; and what links to trackers and outlets to apps share on every transport.
+"""Apps and trackers on TCP; and what links to trackers and outlets for apps share on every transport.
 
-An app that reads too slowly loses the oldest veiled samples, whole ones, and is cut off if it stands still. A tracker
-that is gone is called again and again. Nothing here looks into the bytes.
+An app that reads too slowly loses the oldest veiled samples, and is disconnected if it stops reading. A tracker that is
+gone is called again and again. Nothing here interprets the bytes.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Push = Callable[[list[RawSample], float], None]
 
 
 class Link:
-    """A way by which gaze of one tracker comes.
+    """A link to one tracker.
 
     Args:
         name: The tracker's name in the policy.
-        push: Takes samples and the time.
-        lost: Is told why there is no gaze.
+        push: Called with samples and the time.
+        lost: Called with the reason when there is no gaze.
         meter: The tracker's counts.
         log: The gateway's log.
     """
@@ -42,7 +42,7 @@ class Link:
         self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
 
     def take(self, samples: list[RawSample], now: float) -> None:
-        """Count samples and hand them on; with the first ones the tracker is found."""
+        """Count samples and pass them on; with the first ones the tracker counts as found."""
         if not self.meter.connected:
             self.meter.connected = True
             self.log("tracker found", tracker=self.name)
@@ -50,7 +50,7 @@ class Link:
         self.push(samples, now)
 
     def gone(self, why: str) -> None:
-        """Say that there is no gaze any more."""
+        """Report that there is no gaze any more."""
         self.meter.connected = False
         self.lost(why)
 
@@ -61,10 +61,10 @@ class Link:
 
 
 class CalledLink(Link, ABC):
-    """A link that calls the tracker, and calls it again when it is gone."""
+    """A link that connects to the tracker, and connects again when it is gone."""
 
     async def run(self) -> None:
-        """Keep the connection for ever; cancel to stop."""
+        """Keep the connection until it is cancelled."""
         pause = FIRST_PAUSE
         while True:
             before = self.meter.samples
@@ -78,10 +78,10 @@ class CalledLink(Link, ABC):
 
     @abstractmethod
     async def _listen(self) -> str:
-        """Listen to the tracker until that is over, and say why it is."""
+        """Listen to the tracker until that is over; return why it is."""
 
 
-# --- What the outlets of all transports share: what they show, whom they tell, and what they count.
+# --- What the outlets of all transports share.
 
 
 monotonic = time.monotonic
@@ -91,61 +91,61 @@ class CountedOutlet:
     """One app's outlet.
 
     Attributes:
-        protocol: What it speaks.
-        shown: What whoever connects from now on is shown.
-        meter: What it counts.
-        watched: Is called when the first one comes, and when the last one has left.
+        protocol: Its protocol.
+        shown: The facts about the stream for apps that connect from now on.
+        meter: Its counts.
+        on_watched: Called with True when the first app asks for gaze, with False when the last one stops.
     """
 
     def __init__(self, protocol: Protocol, shown: StreamFacts, meters: Meters, log: Log) -> None:
         self.protocol, self.shown, self.log = protocol, shown, log
         self.meter = meters.apps[shown.name]
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
+        self.on_watched: Callable[[bool], None] = lambda is_watched: None
         self._silent = True
         self._fresh = 0
 
     def flush(self, arrived: float) -> None:
-        """Send what was shown, all of it at once; it was made of bytes that came at a moment."""
+        """Send what was shown, all at once; ``arrived`` is when the bytes came that it was made of."""
         if self._fresh:
             self._send_fresh()
             self.meter.latency.saw(monotonic() - arrived, self._fresh)
             self._fresh = 0
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Show another kind of thing from now on; where a transport cannot, nobody can choose it."""
+        """Show another kind of output from now on; a transport that cannot is never asked to."""
         self.shown = shown
 
     def _send_fresh(self) -> None:
-        """Send what was shown and is not sent yet: nothing, where everything is sent when it is shown."""
+        """Send what was shown and is not sent yet; nothing where everything is sent at once."""
 
 
-# --- Apps and trackers on TCP: the only place where bytes meet sockets. `messages` does the same for ZeroMQ and LSL.
+# --- TCP. `message_transports` does the same for ZeroMQ and LSL.
 
 
 MOST_CONNECTIONS: Final = 64
 """Connections that one app may hold at once."""
 MOST_FROM_ONE_MACHINE: Final = 16
-"""How many of them may come from one other machine; on this machine all apps share one address."""
+"""How many of them may come from one other machine; apps on this machine share one address."""
 MUTE_S: Final = 15.0
-"""How long a connection may take for its first whole request."""
+"""Seconds that a connection may take for its first complete request."""
 HANDSHAKE_S: Final = 10.0
 LAST_WORDS_S: Final = 5.0
-"""How long an app may take to read why its stream ended."""
+"""Seconds that an app may take to read why its stream ended."""
 MOST_WAITING: Final = 256
 """Veiled samples that wait for a slow reader before the oldest is dropped."""
 BUFFER: Final = 1 << 16
 STALLED_S: Final = 20.0
 SILENT_TRACKER_S: Final = 2.0
-"""Seconds without a byte after which a tracker counts as gone, and is called anew."""
+"""Seconds without a byte after which a tracker counts as gone, and is called again."""
 GOOD_BYE_S: Final = 0.2
-"""How long an app may take to read the last words when a door is closed."""
+"""Seconds that an app may take to read the last message when an outlet is closed."""
 CALL_S: Final = 3.0
-"""How long a tracker may take to answer."""
+"""Seconds that a tracker may take to answer."""
 _TICK_S: Final = 0.25
 
 
 class AppOutlet(CountedOutlet):
-    """One app's door: a listening port, and every connection that came through it."""
+    """One app's outlet: a listening port and its connections."""
 
     def __init__(self, protocol: Protocol, shown: StreamFacts, meters: Meters, log: Log) -> None:
         super().__init__(protocol, shown, meters, log)
@@ -155,7 +155,7 @@ class AppOutlet(CountedOutlet):
         self._ended, self._stops = "", False
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
-        """Open the door.
+        """Start to listen.
 
         Raises:
             InputError: If the port is taken or the address is not this machine's.
@@ -185,42 +185,42 @@ class AppOutlet(CountedOutlet):
             connection.flush()
 
     def silence(self, why: str) -> None:
-        """Tell every connection that there is no gaze at present; an end is taken back."""
+        """Report to every connection that there is no gaze at present; this undoes an end."""
         self._silent, self._ended = True, ""
         now = monotonic()
         for connection in tuple(self._connections):
             connection.say(lambda sink: sink.silence(now))
 
     def end(self, reason: str) -> None:
-        """Tell every connection why nothing more comes, and hang up."""
+        """Report to every connection why nothing more comes, and close it."""
         self._ended = reason
         now = monotonic()
         for connection in tuple(self._connections):
-            connection.say(lambda sink: self._say_the_end(sink, reason, now))
+            connection.say(lambda sink: self._send_end(sink, reason, now))
 
-    def _say_the_end(self, sink: Sink, reason: str, now: float) -> None:
+    def _send_end(self, sink: Sink, reason: str, now: float) -> None:
         (sink.stop if self._stops else sink.end)(reason, now)
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Show another kind of thing from now on, to every connection."""
+        """Show another kind of output from now on, to every connection."""
         super().regrade(shown)
         for connection in tuple(self._connections):
             connection.say(lambda sink: sink.regrade(shown))
 
     def tick(self, now: float) -> None:
-        """Do what time demands of every connection."""
+        """Do what is due for every connection."""
         for connection in tuple(self._connections):
             connection.tick(now)
 
     async def close(self, reason: str, *, stops: bool = False) -> None:
-        """Close the door and hang up on everyone; who does not read the last words in time is cut off.
+        """Close the port and all connections; one that does not read the last message in time is aborted.
 
         Args:
-            reason: The last words.
+            reason: The last message.
             stops: Whether that is because the gateway stops, so that apps may come again.
         """
         self._stops = stops
-        self.watched = lambda by_anybody: None
+        self.on_watched = lambda is_watched: None
         if self._server is not None:
             self._server.close()
         self.end(reason)
@@ -252,7 +252,7 @@ class AppOutlet(CountedOutlet):
         return True
 
     def _made_room(self, crowd: set[_AppConnection]) -> bool:
-        """Cut off one connection that gets no gaze: who never made a request goes first, then the longest idle."""
+        """Close one connection that gets no gaze: one that never made a request first, then the longest idle."""
         idle = [connection for connection in crowd if connection.is_idle]
         if not idle:
             return False
@@ -272,7 +272,7 @@ class AppOutlet(CountedOutlet):
         meter.connections = len(self._connections)
         meter.listeners = sum(connection.listens for connection in self._connections)
         if bool(before) != bool(meter.listeners):
-            self.watched(bool(meter.listeners))
+            self.on_watched(bool(meter.listeners))
 
 
 class _AppConnection(asyncio.Protocol):
@@ -306,7 +306,7 @@ class _AppConnection(asyncio.Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it gets no gaze: it did not ask, does not read, or all was stated."""
+        """Whether it gets no gaze: it did not ask for any, or does not read."""
         return not self.listens or bool(self._paused_since)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -320,17 +320,17 @@ class _AppConnection(asyncio.Protocol):
         now = monotonic()
         self.say(lambda sink: sink.connected(now))
         if self.outlet._ended:
-            self.say(lambda sink: self.outlet._say_the_end(sink, self.outlet._ended, now))
+            self.say(lambda sink: self.outlet._send_end(sink, self.outlet._ended, now))
         elif self.outlet._silent:
             self.say(lambda sink: sink.silence(now))
 
     def data_received(self, data: bytes) -> None:
         now = monotonic()
-        if self.say(lambda sink: sink.received(data, now)):  # whole requests are answered, parts of them are not
+        if self.say(lambda sink: sink.received(data, now)):  # complete requests are answered, parts of them are not
             self.since, self.has_asked = now, True
 
     def show(self, veiled: Veiled, now: float) -> None:
-        """Take one veiled thing to be sent, or let it wait, or let the oldest go that waits."""
+        """Queue one veiled thing; if too many wait, drop the oldest."""
         transport = self._transport
         if transport is None or self.sink.ended:
             return
@@ -358,9 +358,9 @@ class _AppConnection(asyncio.Protocol):
             self._transport.write(data)
 
     def say(self, what: Callable[[Sink], None]) -> bool:
-        """Let the sink do something, and tell whether there was something to send.
+        """Call the sink and send its answer; return whether there was one.
 
-        Hangs up if the app broke the rules or all was stated.
+        Closes the connection if the app broke the protocol or the sink has ended.
         """
         self.flush()
         transport = self._transport
@@ -388,11 +388,11 @@ class _AppConnection(asyncio.Protocol):
                     "origin refused", app=self.outlet.shown.name, origin=shortened(self.sink.refused_origin)
                 )
             transport.close()
-        self._look()
+        self._update_listening()
         return bool(data)
 
     def tick(self, now: float) -> None:
-        """Cut off an app that stands still, one that does not read its last words, and one that never says anything."""
+        """Disconnect an app that stopped reading, does not read its last message, or never sent a request."""
         if self._paused_since and now - self._paused_since > STALLED_S:
             self.cut("app stalled", None)
         elif self._over_since and now - self._over_since > LAST_WORDS_S:
@@ -416,29 +416,29 @@ class _AppConnection(asyncio.Protocol):
         self.outlet._leave(self)
 
     def hang_up(self) -> None:
-        """Close without waiting for the app to read."""
+        """Close, without waiting for an app that does not read."""
         if self._transport is not None:
             self._transport.close() if not self._paused_since else self._transport.abort()
 
     def cut_off(self) -> None:
-        """Close at once, whatever waits to be sent."""
+        """Abort the connection, whatever waits to be sent."""
         if self._transport is not None:
             self._transport.abort()
 
     def cut(self, event: str, why: Exception | str | None) -> None:
-        """Close at once, and say so in the log."""
+        """Abort the connection, count and log that."""
         self.outlet.meter.refused += 1
         self.outlet.log(event, app=self.outlet.shown.name, why=why)
         self.cut_off()
 
-    def _look(self) -> None:
+    def _update_listening(self) -> None:
         if self.listens != self.sink.wants_gaze:
             self.listens = self.sink.wants_gaze
             self.outlet._counted()
 
 
 class TrackerLink(CalledLink):
-    """A tracker on TCP: calls it, listens, and calls again when it is gone."""
+    """A link to a tracker on TCP."""
 
     def __init__(self, make: Callable[[], Source], host: str, port: int, **given: Any) -> None:
         super().__init__(**given)
@@ -453,7 +453,7 @@ class TrackerLink(CalledLink):
             return error.strerror or type(error).__name__
 
     async def _follow(self) -> str:
-        """Follow the tracker until that is over, and say why it is."""
+        """Follow the tracker until that is over; return why it is."""
         connection = TrackerConnection(self)
         try:
             await self._call(connection, self._port)
@@ -475,14 +475,14 @@ class TrackerConnection(asyncio.Protocol):
         self._source = link._make()
         self._transport: asyncio.Transport | None = None
         self._over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._heard = monotonic()
+        self._last_data = monotonic()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Greet the tracker."""
         self._transport = transport  # type: ignore[assignment]
         _keep_alive(transport)
-        self._heard = monotonic()
-        self._source.connected(self._heard)
+        self._last_data = monotonic()
+        self._source.connected(self._last_data)
         self._flush()
 
     def data_received(self, data: bytes) -> None:
@@ -491,7 +491,7 @@ class TrackerConnection(asyncio.Protocol):
         self._take(lambda: self._source.received(data, now), now)
 
     def _take(self, read: Callable[[], list[RawSample]], now: float) -> None:
-        self._heard = now
+        self._last_data = now
         try:
             samples = read()
         except WireError as error:
@@ -508,24 +508,24 @@ class TrackerConnection(asyncio.Protocol):
         self._flush()
 
     def eof_received(self) -> None:
-        """Notice that nothing more comes."""
+        """Handle the end of the tracker's data."""
         self._end("the tracker hung up")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Notice that the connection is gone."""
+        """Handle the loss of the connection."""
         self._end("the connection broke" if exc else "the tracker hung up")
 
     async def over(self) -> str:
-        """Wait until the connection is over, and say why; meanwhile keep it alive."""
+        """Keep the connection alive until it is over; return why it is."""
         self._tick()
         return await self._over
 
     def _tick(self) -> None:
-        """Do what time demands, four times a second. A task that wakes up for it would cost a hundred trackers dear."""
+        """Do what is due, four times a second. A task for each of a hundred trackers would cost too much."""
         if self._over.done():
             return
         now = monotonic()
-        if now - self._heard > SILENT_TRACKER_S:
+        if now - self._last_data > SILENT_TRACKER_S:
             self._end("the tracker is silent")
             return
         try:
@@ -537,7 +537,7 @@ class TrackerConnection(asyncio.Protocol):
         asyncio.get_running_loop().call_later(_TICK_S, self._tick)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._transport is not None:
             self._transport.abort()
             self._transport = None

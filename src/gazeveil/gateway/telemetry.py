@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a running gateway reports: structured logs, counters, and the counters as Prometheus reads them. Never gaze.
 
-What may be logged is counts, names of the policy, durations and words of our own errors. Bytes, arrays and samples
-are refused by type, so that a careless call says nothing instead of too much. `Limited` keeps one cause from filling
-the disk.
+Logs hold counts, names of the policy, durations and messages of our own errors. Bytes, arrays and samples are replaced
+by their type, so that a careless call logs nothing of them. `Limited` keeps one cause from filling the disk.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ Field = str | int | float | bool | None
 _LONGEST = 500
 _LONGEST_FOREIGN = 120
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 10.0, 3600.0
-"""How long a line that repeats is held back; the pauses double."""
+"""Seconds for which a repeated line is held back; they double."""
 _MOST_WORDINGS = 16
-"""Wordings of one event of one app or tracker that are told apart; more of them count as one."""
+"""Wordings of one event of one app or tracker that are distinguished; more of them count as one."""
 _SUBJECTS = ("app", "tracker", "group")
 
 
@@ -42,8 +41,8 @@ def log_to(file: IO[str] | None = None, *, now: Callable[[], datetime] | None = 
     door = threading.Lock()
 
     def log(event: str, **fields: object) -> None:
-        told = {"time": clock().isoformat(timespec="milliseconds"), "event": event}
-        line = json.dumps(told | {name: _plain(value) for name, value in fields.items()}, ensure_ascii=False)
+        record = {"time": clock().isoformat(timespec="milliseconds"), "event": event}
+        line = json.dumps(record | {name: _plain(value) for name, value in fields.items()}, ensure_ascii=False)
         with door:
             try:
                 out.write(line + "\n")
@@ -67,8 +66,8 @@ class _Repeated:
 class Limited:
     """A log that writes a line once, and then, at growing intervals, how often it came again (``times``).
 
-    A line that stays away for two of its pauses is new again. Where one event of one app or tracker has many wordings,
-    the first few are told apart. May be called from several threads.
+    A line that does not come for two of its pauses is new again. Where one event of one app or tracker has many
+    wordings, the first few are distinguished. May be called from several threads.
     """
 
     def __init__(self, log: Log, now: Callable[[], float] = time.monotonic) -> None:
@@ -91,14 +90,14 @@ class Limited:
                 known.fields = fields
 
     def tick(self, now: float | None = None) -> None:
-        """Write the counts that are due, and forget what did not come again."""
+        """Write the counts that are due, and drop lines that did not come again."""
         with self._door:
             now = self._now() if now is None else now
             for key, known in list(self._known.items()):
                 if now < known.until:
                     continue
                 if known.held:
-                    self._tell(key[0], known)
+                    self._write_count(key[0], known)
                     known.pause = min(2 * known.pause, _LONGEST_PAUSE_S)
                     known.until = now + known.pause
                 elif now >= known.until + known.pause:
@@ -109,9 +108,9 @@ class Limited:
         with self._door:
             for key, known in self._known.items():
                 if known.held:
-                    self._tell(key[0], known)
+                    self._write_count(key[0], known)
 
-    def _tell(self, event: str, known: _Repeated) -> None:
+    def _write_count(self, event: str, known: _Repeated) -> None:
         self._log(event, **known.fields, times=known.held)
         known.held = 0
 
@@ -124,7 +123,7 @@ class Limited:
 
 
 def shortened(foreign: str) -> str:
-    """Return what someone else said so that it can be logged: printable ASCII, and not much of it."""
+    """Return a foreign text so that it can be logged: short, in printable ASCII."""
     text = foreign[: _LONGEST_FOREIGN + 1].encode("unicode_escape").decode()
     return text if len(text) <= _LONGEST_FOREIGN else text[:_LONGEST_FOREIGN] + "…"
 
@@ -139,13 +138,13 @@ def _plain(value: object) -> Field:
     return f"<{type(value).__name__}>"
 
 
-# --- What a running gateway counts: plain numbers that cost next to nothing to raise, and never gaze.
+# --- Counters: plain numbers that are cheap to raise.
 
 
 BOUNDS: Final = (5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5)
 """Upper ends of the latency histogram's bins, in seconds."""
 REFUSALS: Final = ("host", "origin", "token", "key", "raw")
-"""A foreign host name, a web page, no token, a link that is void, and raw gaze that nobody may look at."""
+"""A foreign host name, a web page, no token, an invalid link, and raw gaze that may not be seen."""
 
 
 @dataclass(slots=True)
@@ -156,12 +155,12 @@ class Latency:
     total: float = 0.0
 
     def saw(self, seconds: float, count: int = 1) -> None:
-        """Count so many that took so long."""
+        """Count ``count`` things that took ``seconds``."""
         self.counts[bisect_left(BOUNDS, seconds)] += count
         self.total += seconds * count
 
     def share_ms(self, share: float) -> float | None:
-        """Return within how many milliseconds a share of them was done, as far as the bins tell; None before the first.
+        """Return the milliseconds within which a share of them was done, from the bins; None before the first.
 
         Beyond the last bin it is that bin's upper end.
         """
@@ -219,10 +218,10 @@ class Meters:
     payments: int = 0
     payment_errors: int = 0
     faults: int = 0
-    """Errors that should not happen, each told in the log."""
+    """Errors that should not happen, each of them logged."""
 
 
-# --- A gateway's counts as Prometheus reads them.
+# --- The counters as Prometheus reads them.
 
 
 def exposition(meters: Meters, status: Mapping[str, Any]) -> tuple[bytes, str]:
@@ -304,14 +303,14 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
         value=float(bool(status.get("latched"))),
     )
 
-    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of any 24 hours.", labels=["person"])
+    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of any 24 hours.", labels=["participant"])
     left = GaugeMetricFamily(
-        "gazeveil_budget_left_epsilon", "Left of the budget of the last 24 hours.", labels=["person"]
+        "gazeveil_budget_left_epsilon", "Left of the budget of the last 24 hours.", labels=["participant"]
     )
     for budget in status.get("budgets", ()):
-        allowed.add_metric([budget["person"]], budget["epsilon_per_day"])
+        allowed.add_metric([budget["participant"]], budget["epsilon_per_day"])
         if budget["remaining"] is not None:
-            left.add_metric([budget["person"]], budget["remaining"])
+            left.add_metric([budget["participant"]], budget["remaining"])
     yield from (allowed, left)
 
     clock = CounterMetricFamily("gazeveil_clock_faults", "Odd time stamps of a tracker.", labels=["tracker", "kind"])

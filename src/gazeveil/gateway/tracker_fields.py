@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a tracker names and counts things: fields, units and times, and numbers on the wire that cannot be gaze."""
+"""Names and units of a tracker's fields, and the check of numbers on the wire."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from gazeveil.gateway.sample import BESIDE
-from gazeveil.geometry import FRAMES
+from gazeveil.gateway.sample import HEAD_AND_EYES
+from gazeveil.gaze.conventions import FRAMES
 
 MOST_COORDINATE: Final = 1e6
-"""No screen has as many pixels, and no angle as many degrees."""
+"""More than any screen has pixels, or any angle degrees."""
 
 MOST_SECONDS: Final = 1e11
 """Three thousand years."""
@@ -41,7 +41,7 @@ def seconds(value: object, second: float = 1.0) -> float | None:
     return value / second if -most <= value <= most else None
 
 
-# --- How a tracker calls things and counts them: ``[tracker.fields]`` of a policy, for trackers that speak JSON.
+# --- ``[tracker.fields]`` of a policy, for trackers that send JSON.
 
 
 UNITS: Final = {"norm": "shares of the screen or field of view", "px": "pixels", "deg": "degrees"}
@@ -53,7 +53,7 @@ TIMES: Final = {
 }
 """Units of time: in words, and how much of each is one second."""
 ARRIVAL: Final = "arrival"
-"""A sample is as old as its arrival: for senders without a clock."""
+"""The time of a sample is that of its arrival: for senders without a clock."""
 TIME_NAME, REFUSE, DROP = "t", "refuse", "drop"
 
 
@@ -101,14 +101,14 @@ class Fields:
         return (self.direction,) if self.direction else (self.x, self.y)
 
     @property
-    def beside(self) -> dict[str, str]:
-        """What is read beside gaze, as `gazeveil.gateway.sample.BESIDE` calls it, and under which name it comes."""
-        return {what: name for what in BESIDE if (name := getattr(self, what))}
+    def head_and_eyes(self) -> dict[str, str]:
+        """What is read of `gazeveil.gateway.sample.HEAD_AND_EYES`, and the name of each field."""
+        return {what: name for what in HEAD_AND_EYES if (name := getattr(self, what))}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every field that a sample has, time first."""
-        return tuple(name for name in (self.t, *self.gaze, self.valid, *self.beside.values()) if name)
+        return tuple(name for name in (self.t, *self.gaze, self.valid, *self.head_and_eyes.values()) if name)
 
     @property
     def second(self) -> float:
@@ -116,7 +116,7 @@ class Fields:
         return TIMES[self.time][1] if self.time in TIMES else 1.0
 
     def in_words(self) -> list[str]:
-        """Say it in plain words, one sentence a line."""
+        """Return a description, one sentence a line."""
         corner = f"the {'bottom' if self.up else 'top'} left corner"
         start = "straight ahead" if self.unit == "deg" else corner
         where = f"{self.x} across and {self.y} {'up' if self.up else 'down'}"
@@ -129,8 +129,8 @@ class Fields:
             lines.append(f"its time is {self.t}, in {TIMES[self.time][0]}")
         if self.valid:
             lines.append(f"it is missing where {self.valid} is false")
-        known = self.beside.items()
-        lines += [f"{name} is {BESIDE[what]}; apps get it only if they declare it" for what, name in known]
+        known = self.head_and_eyes.items()
+        lines += [f"{name} is {HEAD_AND_EYES[what]}; apps get it only if they declare it" for what, name in known]
         if self.others == DROP:
             lines.append("other fields are dropped unread")
         else:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The one place where raw gaze becomes veiled gaze; nothing else in the package makes what a sink accepts.
+"""The only place where raw gaze becomes veiled gaze; nothing else in the package makes what a sink accepts.
 
-Apps with equal veils share one `LiveVeil`, and each hangs its own `Feed` behind it: an edge rule, a rate, and samples,
-fixations or names of areas. All of that is post-processing of the same veiled points, so it costs nothing, and apps
-that put their heads together see one noise.
+Apps with equal veils share one `LiveVeil`, and each has its own `Feed` behind it: an edge rule, a rate, and samples,
+fixations or names of areas. All of that is post-processing of the same veiled points, so it costs no budget, and apps
+that collude see one noise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import OptionError
 from gazeveil.gateway.protocol import Output
-from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, EyeGeometry, Pointing, Veiled, _fixation, _hit, _sample
+from gazeveil.gateway.sample import (
+    HEAD,
+    IPD,
+    ORIGINS,
+    EyeGeometry,
+    Pointing,
+    Veiled,
+    make_veiled_fixation,
+    make_veiled_hit,
+    make_veiled_sample,
+)
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.events import DETECTORS
 from gazeveil.geometry import Geometry
@@ -35,11 +45,11 @@ from gazeveil.samples.veils import as_samples
 OFF = "off"
 EDGES = ("clamp", "reflect", "leave")
 LONGEST_WINDOW_S = 10.0
-"""The longest window of any guarantee about streams: how long to be quiet around a guarantee of another kind."""
+"""The longest window of any guarantee about streams; also the quiet time around other kinds of guarantees."""
 _ROUNDING_S = 2e-6
 """Veils round times to microseconds."""
 _EARLY = 0.4
-"""A sample may be early by so much of a period: trackers jitter, and none should be lost at equal rates."""
+"""The part of a period by which a sample may be early: trackers jitter, and none should be lost at equal rates."""
 
 _NOWHERE = (math.nan, math.nan)
 
@@ -49,7 +59,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class NoVeil(SampleMechanism):
-    """The privacy level at "no privacy": gaze passes as it is. Only where a policy allows it in this many words."""
+    """No veil: gaze passes unchanged. Only where a policy explicitly allows it."""
 
     name: ClassVar[str] = OFF
     draws_noise: ClassVar[bool] = False
@@ -85,7 +95,7 @@ class _Open(Veil):
 
     @property
     def faults(self) -> Faults:
-        """None: nothing is looked at."""
+        """None: nothing is checked."""
         return Faults()
 
     def _state(self) -> Arrays:
@@ -99,7 +109,7 @@ def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
     """Return the veil that a policy describes, in a tracker's space.
 
     Args:
-        values: A ``preset`` and what is to be different from it, or a ``mechanism`` and its parameters.
+        values: A ``preset`` and the parameters that differ from it, or a ``mechanism`` and its parameters.
         space: The tracker's.
 
     Raises:
@@ -118,25 +128,25 @@ def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
 
 
 def veils_the_head(mechanism: SampleMechanism) -> bool:
-    """Tell whether a veil takes the head beside gaze: one for both, or none at all."""
+    """Return whether a veil takes the head with gaze: one for both does, and no veil at all."""
     return isinstance(mechanism, EyeAndHead | NoVeil)
 
 
-def window_of(promise: Guarantee) -> float:
+def window_of(guarantee: Guarantee) -> float:
     """Return how long a window of a guarantee is, in seconds, rounded up; 0 where nothing is guaranteed."""
-    if isinstance(promise, GazeStreamDP):
-        return float(promise.window) + _ROUNDING_S
-    return LONGEST_WINDOW_S if promise.proven else 0.0
+    if isinstance(guarantee, GazeStreamDP):
+        return float(guarantee.window) + _ROUNDING_S
+    return LONGEST_WINDOW_S if guarantee.proven else 0.0
 
 
 class LiveVeil:
-    """A veil on a live stream, quiet at first and open only while someone has paid.
+    """A veil on a live stream, quiet at first and open only while a lease is paid.
 
-    A sample that comes while it is closed is not looked at: it never enters the veil, so nothing that leaves later
-    depends on it. ``open_until`` is the only way to open it.
+    A sample that comes while it is closed never enters the veil, so nothing that leaves later depends on it.
+    ``open_until`` is the only way to open it.
 
     Attributes:
-        veil: The veil; whoever holds it could pass gaze through, so it stays in this file and the hub's.
+        veil: The veil; its holder could pass gaze through, so it stays in this module and the hub.
         head: Where the head points, veiled with the latest point; None if the veil does not take it.
     """
 
@@ -149,9 +159,9 @@ class LiveVeil:
         """Start a new veil that lets nothing through for a while, on both clocks, from its first sample on.
 
         Args:
-            mechanism: What to start.
-            noise: Where the random words come from.
-            quiet_s: How long it is quiet.
+            mechanism: The mechanism to start.
+            noise: The source of noise.
+            quiet_s: The quiet time in seconds.
             speed: How many seconds of stream time a second of the machine's clock stands for; not 1 in a replay.
         """
         self.veil = mechanism.start(noise)
@@ -165,31 +175,31 @@ class LiveVeil:
         self.points = 0
 
     def is_quiet(self, t: float, now: float) -> bool:
-        """Whether the quiet start is not over at a sample, which counts from the first one that is asked about."""
+        """Whether the quiet time lasts at a sample; it counts from the first sample that this is called with."""
         if self._began is None:
             self._began = (t, now)
         first_t, first_now = self._began
         return t <= first_t + self._quiet or now <= first_now + self._quiet
 
     def be_quiet(self, quiet_s: float) -> None:
-        """Let the quiet start last at least so long: a longer window may reach back before the first sample."""
+        """Extend the quiet time to at least ``quiet_s``: a longer window may reach back before the first sample."""
         self._quiet = max(self._quiet, quiet_s)
 
     def open_until(self, t: float, now: float) -> None:
-        """Let samples through that come before a stream time and before a moment of the machine's clock."""
+        """Let samples pass before a stream time and before a moment of the machine's clock."""
         self._until_t, self._until_now = t, now
 
     def shut(self) -> None:
-        """Let nothing through until it is opened again."""
+        """Let nothing pass until it is opened again."""
         self._until_t = self._until_now = -math.inf
 
     def pass_through(self, t: float, x: float, y: float, now: float, head: Pointing | None = None) -> Point | None:
         """Return the veiled point of one sample, or None if the veil is closed.
 
-        Where the head points becomes `head`, if the veil takes it; otherwise it is not looked at.
+        `head` is the veiled direction of the head, if the veil takes it; otherwise ``head`` is ignored.
 
         Raises:
-            GazeveilError: If the veil meets an error; it is shut for good then.
+            GazeveilError: If the veil meets an error; it is closed for good then.
         """
         if t >= self._until_t or now >= self._until_now:
             return None
@@ -204,7 +214,7 @@ class LiveVeil:
         return x, y
 
     def close(self, reason: str) -> None:
-        """Shut the veil for good, and forget what it kept."""
+        """Close the veil for good, and drop its state."""
         self.shut()
         self.veil.close(reason)
 
@@ -212,25 +222,25 @@ class LiveVeil:
 class Feed(ABC):
     """What one app gets of veiled points."""
 
-    __slots__ = ("_due", "_edge", "_period", "beside")
+    __slots__ = ("_due", "_edge", "_period", "head_and_eyes")
 
     def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float) -> None:
         self._edge = edge
         self._period = 1.0 / rate_hz
         self._due = -math.inf
-        self.beside: frozenset[str] = frozenset()
+        self.head_and_eyes: frozenset[str] = frozenset()
 
     @abstractmethod
     def give(
         self, t: float, x: float, y: float, show: Show, head: Pointing | None = None, eyes: EyeGeometry | None = None
     ) -> None:
-        """Take one veiled point, and show what becomes of it.
+        """Take one veiled point, and show the output.
 
-        The veiled head and the eyes as they are come along; only samples show them, and only what is declared.
+        Only samples show the veiled head and the unveiled eyes, and only what the policy declares.
         """
 
     def forget(self) -> None:
-        """Begin anew after a silence."""
+        """Restart after a silence."""
         self._due = -math.inf
 
     def _is_due(self, t: float) -> bool:
@@ -254,10 +264,14 @@ class _Samples(Feed):
         self._due = due + period if t < due + period else t + period
         if self._edge is not None:
             x, y = self._edge(x, y)
-        if self.beside:
-            show(_sample(t, x, y, head if HEAD in self.beside else None, _declared(eyes, self.beside)))
+        if self.head_and_eyes:
+            show(
+                make_veiled_sample(
+                    t, x, y, head if HEAD in self.head_and_eyes else None, _declared(eyes, self.head_and_eyes)
+                )
+            )
         else:
-            show(_sample(t, x, y))
+            show(make_veiled_sample(t, x, y))
 
 
 class _Fixations(Feed):
@@ -275,7 +289,7 @@ class _Fixations(Feed):
             if event.kind == "fixation":
                 at = self._edge(event.x, event.y) if self._edge is not None else (event.x, event.y)
                 self._count += 1
-                show(_fixation(event.offset, *at, event.offset - event.onset, self._count))
+                show(make_veiled_fixation(event.offset, *at, event.offset - event.onset, self._count))
 
     def forget(self) -> None:
         super().forget()
@@ -300,19 +314,19 @@ class _Hits(Feed):
         name = next((name for name, inside in self._areas if inside(x, y)), "")
         if name != self._last:
             self._last = name
-            show(_hit(t, name))
+            show(make_veiled_hit(t, name))
 
     def forget(self) -> None:
         super().forget()
         self._last = None
 
 
-def _declared(eyes: EyeGeometry | None, beside: frozenset[str]) -> EyeGeometry | None:
-    """Return of the eyes' geometry what a policy declares; None if that is nothing."""
-    if eyes is None or not beside & {ORIGINS, IPD}:
+def _declared(eyes: EyeGeometry | None, head_and_eyes: frozenset[str]) -> EyeGeometry | None:
+    """Return the part of the eyes' geometry that a policy declares; None if that is nothing."""
+    if eyes is None or not head_and_eyes & {ORIGINS, IPD}:
         return None
-    left, right = (eyes.left, eyes.right) if ORIGINS in beside else (None, None)
-    return EyeGeometry(left, right, eyes.ipd if IPD in beside else None)
+    left, right = (eyes.left, eyes.right) if ORIGINS in head_and_eyes else (None, None)
+    return EyeGeometry(left, right, eyes.ipd if IPD in head_and_eyes else None)
 
 
 def feed_of(
@@ -323,19 +337,19 @@ def feed_of(
     space: Space,
     geometry: Geometry,
     areas: AreasOfInterest | None,
-    beside: tuple[str, ...] = (),
+    head_and_eyes: tuple[str, ...] = (),
 ) -> Feed:
-    """Return what makes an app's output of veiled points.
+    """Return the feed that makes an app's output from veiled points.
 
     Raises:
-        OptionError: If only areas are to be told and there are none, or the edge rule is unknown.
+        OptionError: If the output is hits and there are no areas, or the edge rule is unknown.
     """
     rule = _edge_rule(edge, space)
     if output == "fixations":
         return _Fixations(rule, rate_hz, geometry)
     if output == "samples":
         feed = _Samples(rule, rate_hz)
-        feed.beside = frozenset(beside)
+        feed.head_and_eyes = frozenset(head_and_eyes)
         return feed
     if areas is None:
         raise OptionError("an app that gets only the names of areas needs areas")

@@ -147,7 +147,7 @@ def live_section() -> visual_report.ReportSection:
     """Say how the gateway can be tried, with a picture of its page where there is one."""
     lead = (
         "A gateway protects gaze on its way from the tracker to the apps. To try it without a tracker: "
-        "gazeveil serve --demo. It opens a page with simulated gaze, your mouse as an eye, and two toy apps. Its "
+        "gazeveil serve --demo. It opens a page with simulated gaze, your mouse as an eye, and two demo apps. Its "
         "privacy budget is made up, and nothing is kept."
     )
     pieces = [visual_report.paragraph(lead)]

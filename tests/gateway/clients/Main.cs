@@ -45,6 +45,6 @@ static class Program
         };
         try { reader.RunAsync("ws://127.0.0.1:" + port, stop.Token).GetAwaiter().GetResult(); }
         catch (OperationCanceledException) { }
-        Console.WriteLine("promise " + reader.Promise);
+        Console.WriteLine("guarantee " + reader.Guarantee);
     }
 }

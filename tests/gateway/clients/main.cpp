@@ -33,7 +33,7 @@ int main(int count, char** words) {
             std::printf("%.6f %.6f %.6f %d %.6f %.6f\n", sample->t, sample->x, sample->y, sample->valid,
                         sample->head_yaw, sample->head_pitch);
         }
-        std::printf("promise %s\n", reader.promise().c_str());
+        std::printf("guarantee %s\n", reader.guarantee().c_str());
     } catch (const gazeveil::Error& error) {
         std::printf("error %s\n", error.what());
         return 1;

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One bridge a file; each imports its vendor's package on use."""
+"""One bridge per file; each imports its vendor's package on use."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Beam Eye Tracker (a webcam as tracker) through Eyeware's ``beam_eye_tracker``.
 
-The app must run. We tell it our screen as its viewport, and read the point in shares of that.
+The app must run. We set our screen as its viewport, and read the point in shares of it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Beam(Bridge):
             raise broken(TITLE, error) from error
 
     def close(self) -> None:
-        """Let the app go: its object is the connection."""
+        """Drop the app's object, which is the connection."""
         with contextlib.suppress(Exception):
             self._api = None
 

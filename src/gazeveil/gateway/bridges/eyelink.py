@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """EyeLink trackers through SR Research's ``pylink``: samples of the link, while the tracker writes no file.
 
-Points are in the pixels of the tracker's ``screen_pixel_coords``. It is asked for them, and refused where the policy
-has another screen: nothing else would notice.
+Points are in the pixels of the tracker's ``screen_pixel_coords``. They are compared with the policy's screen, since
+nothing else would notice another one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class EyeLink(Bridge):
                 if not kind:
                     break
                 if kind in self._kinds and (sample := self._tracker.getFloatData()) is not None:
-                    found.append(_sample(sample))
+                    found.append(sample_of(sample))
         except InputError:
             raise
         except Exception as error:
@@ -83,8 +83,8 @@ class EyeLink(Bridge):
                 getattr(self._tracker, step)()
 
     def _check_screen(self, plane: ViewingPlane) -> None:
-        told = self._asked("screen_pixel_coords")
-        sides = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", told)[:4]]
+        reply = self._asked("screen_pixel_coords")
+        sides = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", reply)[:4]]
         if len(sides) < 4:
             return  # an old tracker does not answer; the gateway still compares points with the screen
         left, top, right, bottom = sides
@@ -107,7 +107,8 @@ class EyeLink(Bridge):
         return ""
 
 
-def _sample(sample: Any) -> RawSample:
+def sample_of(sample: Any) -> RawSample:
+    """Return a sample of the link: the mean of both eyes, or the one that has gaze."""
     t = moment_of(TITLE, sample.getTime(), 1e3)
     left = _eye(sample.getLeftEye()) if sample.isLeftSample() else NOWHERE
     right = _eye(sample.getRightEye()) if sample.isRightSample() else NOWHERE

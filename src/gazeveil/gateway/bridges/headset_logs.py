@@ -107,7 +107,7 @@ class LogTail(Bridge):
             header = self._file.readline(MOST_WAITING)
             if not header.endswith(b"\n"):
                 raise WireError(f"{title}: {device} has no header yet")
-            self._delimiter, names = _header(header)
+            self._delimiter, names = header_of(header)
             self._rows = make(Columns(self._path, names))
             self._waiting = b""
             self._skip_what_is_there()
@@ -150,16 +150,18 @@ class LogTail(Bridge):
         if self._torn:
             self._torn = False
             return None
-        return self._rows.read(_cells(line, self._delimiter))
+        return self._rows.read(cells_of(line, self._delimiter))
 
 
-def _header(line: bytes) -> tuple[str, tuple[str, ...]]:
+def header_of(line: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return the delimiter and the columns of a header."""
     text = line.decode("utf-8-sig", "replace")
     delimiter = max(_DELIMITERS, key=text.count)
-    return delimiter, tuple(cell.strip() for cell in _cells(text.encode(), delimiter))
+    return delimiter, tuple(cell.strip() for cell in cells_of(text.encode(), delimiter))
 
 
-def _cells(line: bytes, delimiter: str) -> list[str]:
+def cells_of(line: bytes, delimiter: str) -> list[str]:
+    """Return the cells of a line; none if it cannot be parsed."""
     text = line.decode("utf-8", "replace").rstrip("\r\n").replace("\0", "").replace("\r", "")
     try:
         return next(csv.reader([text], delimiter=delimiter), [])

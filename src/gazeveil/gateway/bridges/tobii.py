@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tobii Pro trackers (Spectrum, Fusion, Nano, Spark, …) through Tobii's ``tobii_research``.
 
-Its callbacks run in a thread of the package. They only keep what came; it is read when the bridge is polled, and
-everything but time and the points on the display is dropped there.
+Its callbacks run in a thread of the package and only queue the data. It is read when the bridge is polled, which drops
+everything except time and the points on the display.
 """
 
 from __future__ import annotations
@@ -80,16 +80,16 @@ def _chosen(found: Any, device: str) -> Any:
     return trackers[0]
 
 
-def _sample(told: Any) -> RawSample:
-    t = seconds(told.get("device_time_stamp"), 1e6) if isinstance(told, dict) else None
+def _sample(data: Any) -> RawSample:
+    t = seconds(data.get("device_time_stamp"), 1e6) if isinstance(data, dict) else None
     if t is None:
         raise WireError(f"{TITLE}: a sample has no device_time_stamp", hint="this version of the package is not known")
-    return RawSample(t, *mean_of(_eye(told, "left"), _eye(told, "right")))
+    return RawSample(t, *mean_of(_eye(data, "left"), _eye(data, "right")))
 
 
-def _eye(told: dict[str, Any], side: str) -> Point:
+def _eye(data: dict[str, Any], side: str) -> Point:
     return (
-        point_of(told.get(f"{side}_gaze_point_on_display_area")) if told.get(f"{side}_gaze_point_validity") else NOWHERE
+        point_of(data.get(f"{side}_gaze_point_on_display_area")) if data.get(f"{side}_gaze_point_validity") else NOWHERE
     )
 
 

@@ -91,8 +91,8 @@ class TobiiStream(Bridge):
         self._call("tobii_device_create", self._api, wanted[0], *use, ctypes.byref(self._device))
 
     def _gaze(self, point: Any, _: object) -> None:
-        told = point.contents
-        self._came.append((told.timestamp_us, told.validity == _VALID, *told.position_xy))
+        gaze = point.contents
+        self._came.append((gaze.timestamp_us, gaze.validity == _VALID, *gaze.position_xy))
 
     def _call(self, name: str, *given: Any, fine: tuple[int, ...] = (_NO_ERROR,)) -> None:
         function: Callable[..., int] | None = getattr(self._library, name, None)

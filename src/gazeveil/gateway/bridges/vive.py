@@ -3,7 +3,7 @@
 """HTC Vive Pro Eye: the log that a program is writing of SRanipal's values or of Tobii Pro's.
 
 As in files of it, the positions of the two eyes say which way x grows; until a row has them, gaze is missing. They
-are told only where the log calls them mm.
+are reported only if the log gives them in mm.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class ViveRows(Rows):
             return mean_of(*eyes)
         is_valid = self._is_valid(cells, "")
         if is_valid is None:
-            told = [self._is_valid(cells, f"{side}_") for side in _SIDES]
-            is_valid = None if None in told else any(told)
+            by_eye = [self._is_valid(cells, f"{side}_") for side in _SIDES]
+            is_valid = None if None in by_eye else any(by_eye)
         return NOWHERE if is_valid is False else angles(self.vector(cells, "both_dir"), self._right)
 
     def eyes(self, cells: Sequence[str]) -> EyeGeometry | None:

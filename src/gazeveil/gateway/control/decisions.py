@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What participants decided while a gateway ran, kept in a file so that a restart does not undo it."""
+"""What was decided while a gateway ran, kept in a file so that a restart does not undo it."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ Kept = TypeVar("Kept")
 
 @dataclass(slots=True)
 class Decisions:
-    """Decisions that outlive a process. What cannot be kept raises an `OutputError`.
+    """Decisions that outlive a process. Methods that change one raise `OutputError` if it cannot be written.
 
     Attributes:
-        path: Where they are kept; None for a policy that is in no file: then nothing outlives.
-        knobs: What every app's privacy level was set to: a preset, and numbers that differ from it.
+        path: The file; None for a policy that is in no file: then nothing is kept.
+        levels: The privacy level of each app: a preset, and numbers that differ from it.
         off: Apps that are switched off.
-        people: Who sits before which tracker.
-        rules: What apps get instead of what the policy gives them.
-        tags: Words that participants put to apps, to find them again.
-        ledgers: Which ledger was paid from at which place, by its identity: another one there is not trusted.
+        participants: The participant at each tracker.
+        rules: The outputs of apps, where they are not the policy's.
+        tags: Words by which participants find apps.
+        ledgers: The identity of the ledger that was paid from at each place: another one there is not trusted.
     """
 
     path: Path | None = None
-    knobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    levels: dict[str, dict[str, Any]] = field(default_factory=dict)
     off: list[str] = field(default_factory=list)
-    people: dict[str, str] = field(default_factory=dict)
+    participants: dict[str, str] = field(default_factory=dict)
     rules: dict[str, str] = field(default_factory=dict)
     tags: dict[str, list[str]] = field(default_factory=dict)
     ledgers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, policy: Path | None, file: Path | None = None, *, steered: bool = True) -> Decisions:
+    def of(cls, policy: Path | None, file: Path | None = None, *, controlled: bool = True) -> Decisions:
         """Return what was decided under a policy, and make sure that more can be kept.
 
         An app that was switched off anywhere stays off: a folder may have become read-only since.
@@ -54,10 +54,10 @@ class Decisions:
         Args:
             policy: The policy's file; None if it is in none.
             file: Where decisions are kept, if the policy says so.
-            steered: Whether there is a control API, so that there may be decisions to keep.
+            controlled: Whether there is a control API, so that there may be decisions to keep.
 
         Raises:
-            FileFormatError: If a file cannot be read: then nobody knows what was switched off, and nothing may start.
+            FileFormatError: If a file cannot be read: then what was switched off is unknown, and nothing may start.
             OutputError: If decisions cannot be kept anywhere.
         """
         if policy is None:
@@ -68,8 +68,8 @@ class Decisions:
         memory = cls(path or beside)
         for place in reversed(places):
             if place is not None:
-                memory._recall(place)
-        if path is None and steered:
+                memory._read(place)
+        if path is None and controlled:
             tried = " or ".join(str(place) for place in places if place is not None)
             raise OutputError(
                 f"decisions such as `apps off` cannot be kept in {tried}, so a restart would undo them",
@@ -77,18 +77,18 @@ class Decisions:
             )
         return memory
 
-    def _recall(self, place: Path) -> None:
+    def _read(self, place: Path) -> None:
         """Add what a file holds; its privacy levels and participants override what was read before."""
         why = "something else"
         try:
             with place.open("rb") as opened:
-                told = json.loads(opened.read(_MOST_BYTES))
-            knobs, off, people = told["knobs"], told["off"], told["people"]
-            ledgers, rules, tags = told.get("ledgers", {}), told.get("rules", {}), told.get("tags", {})
+                kept = json.loads(opened.read(_MOST_BYTES))
+            levels, off, participants = kept["levels"], kept["off"], kept["participants"]
+            ledgers, rules, tags = kept.get("ledgers", {}), kept.get("rules", {}), kept.get("tags", {})
             words = [word for some in tags.values() for word in some]
-            texts = (*off, *people.values(), *ledgers.values(), *rules.values(), *words)
+            texts = (*off, *participants.values(), *ledgers.values(), *rules.values(), *words)
             known = (
-                all(isinstance(knob, dict) for knob in knobs.values())
+                all(isinstance(level, dict) for level in levels.values())
                 and all(isinstance(text, str) for text in texts)
                 and all(isinstance(some, list) for some in (off, *tags.values()))
             )
@@ -105,21 +105,21 @@ class Decisions:
                 found=why,
                 hint="without it, what was switched off is unknown: make it readable, or look and then delete it",
             )
-        self.knobs |= knobs
+        self.levels |= levels
         self.off = sorted({*self.off, *off})
-        self.people |= people
+        self.participants |= participants
         self.rules |= rules
         self.tags |= tags
         self.ledgers |= ledgers
 
-    def turned(self, app: str, given: Mapping[str, Any]) -> None:
-        """Keep where a privacy level was set to."""
-        before = {} if "preset" in given else self.knobs.get(app, {})
-        self.knobs[app] = {**before, **given}
+    def level_set(self, app: str, given: Mapping[str, Any]) -> None:
+        """Keep the privacy level of an app."""
+        before = {} if "preset" in given else self.levels.get(app, {})
+        self.levels[app] = {**before, **given}
         self._keep()
 
     def switched(self, app: str, on: bool) -> None:
-        """Keep whether an app is on. If it cannot be kept that it is, it stays off."""
+        """Keep whether an app is on. If that cannot be written, it stays off."""
         before, self.off = self.off, sorted({*self.off} - {app} if on else {*self.off, app})
         try:
             self._keep()
@@ -128,7 +128,7 @@ class Decisions:
             raise
 
     def ruled(self, app: str, output: str | None) -> None:
-        """Keep what an app gets instead of what the policy gives it; None to forget it."""
+        """Keep the output of an app; None for the policy's."""
         self.rules = {**_without(self.rules, {app}), **({} if output is None else {app: output})}
         self._keep()
 
@@ -147,37 +147,38 @@ class Decisions:
             self.ledgers[_place_of(place)] = identity
             self._keep()
 
-    def sat_down(self, tracker: str, person: str) -> None:
-        """Keep who sits where."""
-        self.people[tracker] = person
+    def participant_set(self, tracker: str, participant: str) -> None:
+        """Keep the participant at a tracker."""
+        self.participants[tracker] = participant
         self._keep()
 
-    def forget(self, *, knobs: set[str], off: set[str], people: set[str]) -> None:
-        """Forget what the policy decides anew.
+    def forget(self, *, levels: set[str], off: set[str], participants: set[str]) -> None:
+        """Drop decisions that a new policy overrides.
 
         Args:
-            knobs: Apps whose privacy level and rule are as the policy says.
+            levels: Apps whose privacy level and output are the policy's again.
             off: Apps that are gone, with their switch and tags.
-            people: Trackers before which someone else sits.
+            participants: Trackers whose participant is the policy's again.
         """
-        if not (knobs & {*self.knobs, *self.rules} or off & {*self.off, *self.tags} or people & {*self.people}):
+        known = levels & {*self.levels, *self.rules} or off & {*self.off, *self.tags}
+        if not known and not participants & {*self.participants}:
             return
-        self.knobs, self.rules = _without(self.knobs, knobs), _without(self.rules, knobs)
+        self.levels, self.rules = _without(self.levels, levels), _without(self.rules, levels)
         self.off, self.tags = [name for name in self.off if name not in off], _without(self.tags, off)
-        self.people = _without(self.people, people)
+        self.participants = _without(self.participants, participants)
         self._keep()
 
     def _keep(self) -> None:
         if self.path is not None:
-            told = {name: value for name, value in asdict(self).items() if name != "path"}
+            kept = {name: value for name, value in asdict(self).items() if name != "path"}
             with replacing(self.path) as file:
-                file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", newline="\n")
+                file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8", newline="\n")
                 file.chmod(0o600)
 
 
 @contextlib.contextmanager
 def other_state_folder(folder: Path | str) -> Iterator[None]:
-    """Let another folder be this machine's state folder as long as the block lasts."""
+    """Use another folder as this machine's state folder within the block."""
     before = os.environ.get(STATE)
     os.environ[STATE] = str(folder)
     try:
@@ -203,7 +204,7 @@ def _elsewhere(policy: Path) -> Path | None:
 
 
 def _place_of(ledger: str) -> str:
-    """Return a ledger's place as it is written down; an address may hold a password, so its digest is."""
+    """Return a ledger's place as it is stored; an address may hold a password, so it is stored as a digest."""
     return hashlib.sha256(ledger.encode()).hexdigest() if "://" in ledger else str(Path(ledger).absolute())
 
 

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first-run guide.
-
-What can be chosen, and a policy file made from the answers and read before anyone receives it.
-"""
+"""The first-run guide: what can be chosen, and a policy file made from the answers, which is read before it is sent."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ _SIZES: Final = (
     ("scene camera of Invisible", (1088, 1080, 1043, 1043, 600)),  # 82 by 82 degrees
 )
 _KNOWN: Final = {
-    "": ("tracker", "person", "app", "level", "budget"),
+    "": ("tracker", "participant", "app", "level", "budget"),
     "tracker": ("name", "protocol", "address", "screen"),
     "app": ("name", "protocol", "listen", "output"),
     "screen": _SIZE,
@@ -86,11 +83,11 @@ def _read(text: str) -> Policy:
 
 
 def _check_same(policy: Policy, answers: Mapping[str, Any]) -> None:
-    """Refuse to hand out a policy that does not say what was answered, whatever was in the answers."""
+    """Refuse a policy that does not say what was answered, whatever was in the answers."""
     (tracker,), (app,) = policy.trackers, policy.apps
-    said = (tracker.name, tracker.protocol, app.name, app.protocol)
+    written = (tracker.name, tracker.protocol, app.name, app.protocol)
     meant = tuple(answers[part][name] for part in ("tracker", "app") for name in ("name", "protocol"))
-    if said != meant or len(policy.budgets) != (answers.get("budget") is not None):
+    if written != meant or len(policy.budgets) != (answers.get("budget") is not None):
         raise InputError("the answers do not make a policy", hint="names are plain words")
 
 
@@ -108,7 +105,7 @@ def _text(answers: Mapping[str, Any]) -> str:
     if tracker.get("address"):
         inlet = tracker["protocol"] in PROTOCOLS.names() and PROTOCOLS[tracker["protocol"]].listener is not None
         lines.append(f"{'listen' if inlet else 'address'} = {_quoted(tracker['address'], 'tracker.address')}")
-    lines.append(f"person = {_quoted(answers.get('person'), 'person')}")
+    lines.append(f"participant = {_quoted(answers.get('participant'), 'participant')}")
     lines.append(f"screen = {{ {', '.join(f'{name} = {value!r}' for name, value in size.items())} }}")
     lines += ["", "[[app]]", f"name = {_quoted(app.get('name'), 'app.name')}"]
     lines.append(f"tracker = {_quoted(tracker['name'], '')}")
@@ -118,15 +115,15 @@ def _text(answers: Mapping[str, Any]) -> str:
     if app.get("output", "samples") != "samples":
         lines.append(f"output = {_quoted(app['output'], 'app.output')}")
     space = space_of(screen(**size))
-    knobs = [_level(name, space).privacy_level for name in LEVELS]
+    numbers = [_level(name, space).knob for name in LEVELS]
     lines += [f'veil = {{ preset = "{level}" }}', f"levels = {json.dumps(LEVELS)}"]
-    lines.append(f'epsilon_at_most = "{as_text(max(knob["epsilon"] for knob in knobs))}"')
-    lines.append(f'window_at_least = "{as_text(min(knob["window"] for knob in knobs))}"')
-    lines.append(f'window_at_most = "{as_text(max(knob["window"] for knob in knobs))}"')
-    lines.append(f'radius_at_least = "{as_text(min(knob["radius"] for knob in knobs))}px"')
+    lines.append(f'epsilon_at_most = "{as_text(max(one["epsilon"] for one in numbers))}"')
+    lines.append(f'window_at_least = "{as_text(min(one["window"] for one in numbers))}"')
+    lines.append(f'window_at_most = "{as_text(max(one["window"] for one in numbers))}"')
+    lines.append(f'radius_at_least = "{as_text(min(one["radius"] for one in numbers))}px"')
     if budget is not None:
-        radius = _level(level, space).privacy_level["radius"]
-        lines += ["", "[[budget]]", f"person = {_quoted(answers.get('person'), 'person')}"]
+        radius = _level(level, space).knob["radius"]
+        lines += ["", "[[budget]]", f"participant = {_quoted(answers.get('participant'), 'participant')}"]
         lines += [f"epsilon_per_day = {_quoted(as_text(above_zero(budget, 'budget')), '')}"]
         lines += [f'radius = "{as_text(radius)}px"']
     return "\n".join(lines) + "\n"
@@ -163,5 +160,5 @@ def _level(name: str, space: Space) -> SampleMechanism:
 
 
 def _in_order(outputs: frozenset[str]) -> list[str]:
-    """Return what an app can be given without more questions; hits need a file of areas."""
+    """Return the outputs that need no more questions; hits need a file of areas."""
     return [output for output in ("samples", "fixations") if output in outputs]

@@ -1,14 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP below the routes.
+"""HTTP below the routes: the server, the check of host, origin and token, the page's keys, sessions and static files.
 
-The server, the check of host, origin and token, keys and sessions of the page, and its static files.
+A session is signed with the policy's token, so it stays valid after a restart, until the token changes. Of a key only
+the digest is kept.
 
-A session is signed with the policy's token, so it is still good after a restart, and none is good any more once the
-token is another. What is kept of a key is its digest.
-
-uvicorn waits for ever for a request that was begun. Here a request must be whole in time, and who has not sent one
-makes room for others: switching an app off must work while someone else holds hundreds of connections.
+uvicorn waits for ever for a request that has begun. Here a request must be complete in time, and connections without
+one give way to others: switching an app off must work while someone else holds hundreds of connections.
 """
 
 from __future__ import annotations
@@ -39,21 +37,21 @@ if TYPE_CHECKING:
 
 
 LINK_S: Final = 600.0
-"""For how long a link can be opened."""
+"""Seconds for which a link can be opened."""
 SESSION_S: Final = 12 * 3600
-"""For how long a page may go on before a new link is needed."""
+"""Seconds after which a page needs a new link."""
 RAW_S: Final = 30.0
-"""For how long a capability to see raw gaze can be used."""
+"""Seconds for which a capability to see raw gaze can be used."""
 MOST_KEYS: Final = 16
-"""Keys of one kind that wait to be used; beyond that the oldest is void."""
+"""Unused keys of one kind; beyond that the oldest becomes invalid."""
 MOST_TRIES, TRIES_S = 10, 60.0
-"""This many wrong keys within this many seconds; then none is looked at for a while."""
+"""After this many wrong keys within this many seconds, none is checked for a while."""
 
 _SESSION = re.compile(r"page\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([0-9a-f]{64})")
 
 
 class Keys:
-    """Keys that work once and not for long, each for one thing."""
+    """Keys that work once and for a short time, each for one thing."""
 
     def __init__(self, lasts_s: float, now: Callable[[], float] = time.monotonic) -> None:
         self._lasts, self._now = lasts_s, now
@@ -68,7 +66,7 @@ class Keys:
         return key
 
     def take(self, key: str, thing: str = "") -> bool:
-        """Whether a key is good for a thing; it never is again, whatever the answer."""
+        """Whether a key is valid for a thing; it is invalid afterwards, whatever the answer."""
         until, meant = self._known.pop(_digest(key), (0.0, ""))
         return until > 0.0 and self._now() < until and hmac.compare_digest(meant.encode(), thing.encode())
 
@@ -82,7 +80,7 @@ class Tries:
 
     @property
     def wait_s(self) -> float:
-        """How long nobody may try any more; 0 if one may."""
+        """Seconds until another try is allowed; 0 if it is."""
         if len(self._wrong) < MOST_TRIES:
             return 0.0
         return max(0.0, self._wrong[0] + TRIES_S - self._now())
@@ -103,8 +101,8 @@ class Sessions:
         until, salt = int(self._wall()) + SESSION_S, secrets.token_urlsafe(16)
         return f"page.{until}.{salt}.{self._signed(str(until), salt)}"
 
-    def holds(self, token: str) -> bool:
-        """Whether a token is a session's that is not over."""
+    def is_valid(self, token: str) -> bool:
+        """Whether a token is that of a session that is not over."""
         found = _SESSION.fullmatch(token)
         if found is None:
             return False
@@ -121,7 +119,7 @@ def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode(errors="surrogatepass")).digest()  # JSON can hold what is no text
 
 
-# --- The files of the control page, from the package, with headers that let the page do no more than it must.
+# --- The files of the control page, with headers that let the page do no more than it must.
 
 
 INDEX: Final = "index.html"
@@ -150,7 +148,7 @@ _KINDS: Final = {
 
 
 class PageFiles:
-    """The page's files, read once; there is nothing secret in them."""
+    """Static files of a folder of the package, read once."""
 
     def __init__(self, folder: Traversable | None = None, headers: Mapping[str, str] = HEADERS) -> None:
         self._headers = headers
@@ -178,20 +176,20 @@ def _kind(name: str) -> str:
     return _KINDS.get(name.rpartition(".")[2], "")
 
 
-# --- The control API's HTTP server: uvicorn in the running loop, with patience that ends.
+# --- The HTTP server: uvicorn in the running loop, with time limits.
 
 
 REQUEST_S: Final = 5.0
-"""How long a request may take, from the connection to its last byte; and an encrypted connection to be made."""
+"""Seconds that a request may take, from the connection to its last byte; and that a TLS handshake may take."""
 ANSWER_S: Final = 60.0
-"""How long it may take to make an answer and to read it."""
+"""Seconds that an answer may take, until it is read."""
 LIVE_PATH: Final = "/v1/page/live"
 LIVE_S: Final = 3600.0
-"""How long an answer may go on that is a stream, which is this path's alone."""
+"""Seconds that a streamed answer may take; only this path has one."""
 STALLED_S: Final = 10.0
-"""How long nobody may read a stream before it is cut off."""
+"""Seconds that a stream may stay unread before it is closed."""
 MOST_UNFINISHED: Final = 64
-"""Connections without a whole request; beyond that the oldest is cut off."""
+"""Connections without a complete request; beyond that the oldest is closed."""
 
 
 def server_of(app: Any, listening: socket.socket, tls: ssl.SSLContext | None) -> tuple[Any, asyncio.Task[None]]:
@@ -212,8 +210,8 @@ def server_of(app: Any, listening: socket.socket, tls: ssl.SSLContext | None) ->
         timeout_graceful_shutdown=1,
         limit_concurrency=256,
         server_header=False,
-        proxy_headers=False,  # who asks is whoever is connected, not who a header names
-        headers=[("Connection", "close")],  # one request a connection: so one deadline covers all of it
+        proxy_headers=False,  # the client is whoever is connected, not whom a header names
+        headers=[("Connection", "close")],  # one request a connection, so one deadline covers it
     )
 
     class Quiet(uvicorn.Server):
@@ -290,7 +288,7 @@ def _connection_kind() -> type[asyncio.Protocol]:
     return Connection
 
 
-# --- What stands before every route of the control API: host, origin and token, and the same words for every refusal.
+# --- The check before every route: host, origin and token.
 
 
 Answer = Callable[["Request"], Awaitable["Response"]]
@@ -300,12 +298,12 @@ MOST_BODY: Final = 1 << 16
 
 
 class Guard:
-    """Lets requests through to the routes that it is put before.
+    """Checks requests before they reach a route.
 
     Args:
         token: The policy's token.
         hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
-        refused: Is told of what was refused: ``host``, ``origin`` or ``token``, and what was shown.
+        refused: Called with what was refused, ``host``, ``origin`` or ``token``, and the value that was shown.
     """
 
     def __init__(self, token: str, hosts: frozenset[str] | None, refused: Refused) -> None:
@@ -313,23 +311,23 @@ class Guard:
         self.sessions = Sessions(token)
 
     def __call__(self, answer: Answer) -> Answer:
-        """Return a route for whoever shows the policy's token, or the token of a page's session."""
+        """Return a route that needs the policy's token or that of a page's session."""
         return self._before(answer, lambda given: self._is_owner(given) or self._is_page(given))
 
-    def owner(self, answer: Answer) -> Answer:
-        """Return a route for the policy's token alone."""
+    def with_policy_token(self, answer: Answer) -> Answer:
+        """Return a route that needs the policy's token."""
         return self._before(answer, self._is_owner)
 
-    def anybody(self, answer: Answer) -> Answer:
-        """Return a route that needs no token; host and origin are looked at all the same."""
+    def without_token(self, answer: Answer) -> Answer:
+        """Return a route that needs no token; host and origin are checked all the same."""
         return self._before(answer, lambda given: True)
 
-    def local_page(self, answer: Answer) -> Answer:
-        """Return a route without a token that any page of this machine may ask, as it may an app's WebSocket."""
+    def from_local_pages(self, answer: Answer) -> Answer:
+        """Return a route that any page of this machine may use without a token, like an app's WebSocket."""
         return self._before(answer, lambda given: True, pages_of_this_machine=True)
 
-    def pusher(self, answer: Answer, token_of: Callable[[str], str]) -> Answer:
-        """Return a route that the token of the thing named in its path opens, too; empty where that has none."""
+    def with_own_token(self, answer: Answer, token_of: Callable[[str], str]) -> Answer:
+        """Return a route that also takes the own token of the tracker in its path; empty if it has none."""
 
         async def ask(request: Request) -> Response:
             token = token_of(request.path_params["name"])
@@ -347,14 +345,14 @@ class Guard:
         return hmac.compare_digest(given.encode(), self._token)
 
     def _is_page(self, given: str) -> bool:
-        return given.startswith("Bearer ") and self.sessions.holds(given.removeprefix("Bearer "))
+        return given.startswith("Bearer ") and self.sessions.is_valid(given.removeprefix("Bearer "))
 
     def _before(self, answer: Answer, may: Callable[[str], bool], *, pages_of_this_machine: bool = False) -> Answer:
         from starlette.responses import JSONResponse  # noqa: PLC0415
 
         async def ask(request: Request) -> Response:
-            if (no := self._no(request, may, pages_of_this_machine)) is not None:
-                return no
+            if (refused := self._refusal_of(request, may, pages_of_this_machine)) is not None:
+                return refused
             try:
                 return await answer(request)
             except UnknownName as error:
@@ -366,8 +364,8 @@ class Guard:
 
         return ask
 
-    def _no(self, request: Request, may: Callable[[str], bool], pages_of_this_machine: bool) -> Response | None:
-        """Refuse a request before anyone looks at what it wants, and say so; None if there is no reason."""
+    def _refusal_of(self, request: Request, may: Callable[[str], bool], pages_of_this_machine: bool) -> Response | None:
+        """Return the refusal of a request, before its content is looked at; None if it may pass."""
         host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
         local = pages_of_this_machine and may_read(origins, ())
         if self._hosts is not None and host not in self._hosts:
@@ -375,7 +373,7 @@ class Guard:
             return refusal(403, "this host name is not the gateway's")
         if not local and any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
             self._refused("origin", ", ".join(origins))
-            return refusal(403, "web pages may not steer a gateway")
+            return refusal(403, "web pages of other origins may not control a gateway")
         if not may(request.headers.get("authorization", "")):
             self._refused("token", "")
             return refusal(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
@@ -389,11 +387,11 @@ def refusal(status: int, message: str, hint: str = "", headers: Mapping[str, str
     return JSONResponse({"error": "refused", "message": message, "hint": hint}, status, headers)
 
 
-async def whole(request: Request, most: int, too_long: InputError) -> bytes:
-    """Return what a request brings.
+async def bytes_of(request: Request, most: int, too_long: InputError) -> bytes:
+    """Return the body of a request.
 
     Raises:
-        InputError: The one that is given, if it is more than ``most`` bytes.
+        InputError: The given one, if it has more than ``most`` bytes.
     """
     taken = bytearray()
     async for part in request.stream():
@@ -404,12 +402,12 @@ async def whole(request: Request, most: int, too_long: InputError) -> bytes:
 
 
 async def body(request: Request) -> dict[str, Any]:
-    """Return the JSON object that a request brings.
+    """Return the JSON object in a request's body.
 
     Raises:
-        InputError: If it brings something else, or too much.
+        InputError: If the body is something else, or too long.
     """
-    taken = await whole(request, MOST_BODY, InputError("the body is too long"))
+    taken = await bytes_of(request, MOST_BODY, InputError("the body is too long"))
     try:
         given = json.loads(taken or b"{}")
     except (ValueError, RecursionError):
@@ -420,10 +418,10 @@ async def body(request: Request) -> dict[str, Any]:
 
 
 async def only(request: Request, *known: str) -> dict[str, Any]:
-    """Return the JSON object that a request brings, if it holds nothing but what is known.
+    """Return the JSON object in a request's body, if it has no other fields than these.
 
     Raises:
-        InputError: If it does not.
+        InputError: If it has.
     """
     given = await body(request)
     if unknown := sorted(given.keys() - set(known)):

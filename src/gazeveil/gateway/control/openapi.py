@@ -27,16 +27,16 @@ def answer(words: str) -> dict[str, Any]:
 def get(
     summary: str, responses: str | dict[str, Any], *, of: str = "", is_open: bool = False, **more: Any
 ) -> dict[str, Any]:
-    """Describe a route that is asked; ``of`` is what its path names, and an open one needs no token."""
-    told = {"summary": summary, **({"security": []} if is_open else {}), **({"parameters": named(of)} if of else {})}
+    """Describe a GET route; ``of`` is what its path names, and an open one needs no token."""
+    about = {"summary": summary, **({"security": []} if is_open else {}), **({"parameters": named(of)} if of else {})}
     responses = answer(responses) if isinstance(responses, str) else responses
-    return {"get": {**told, **more, "responses": responses}}
+    return {"get": {**about, **more, "responses": responses}}
 
 
 def post(
     summary: str, responses: str | dict[str, Any], *, of: str = "", is_open: bool = False, **properties: Any
 ) -> dict[str, Any]:
-    """Describe a route that something is sent to: a JSON object with these properties, if there are any."""
+    """Describe a POST route, which takes a JSON object with these properties, if there are any."""
     more = {"requestBody": body(properties)} if properties else {}
     return {"post": get(summary, responses, of=of, is_open=is_open, **more)["get"]}
 
@@ -58,9 +58,6 @@ LENGTH: Final = {
     "type": ["number", "string"],
     "description": "A number and its unit, such as 60px; alone it is pixels.",
 }
-
-
-# --- The control API in the words of OpenAPI 3.1.
 
 
 _PAGE: Final = {"200": {"description": "The file."}, "404": {"description": "There is no such file."}}
@@ -102,7 +99,7 @@ _OF_THE_PAGE: Final[dict[str, Any]] = {
         key=TEXT,
     ),
     "/v1/page/live": get(
-        "What a tracker's apps are shown, as it happens, and what a filter recovers from it",
+        "What a tracker's apps are shown, live, and what a filter recovers from it",
         {**answer("A stream."), **_STREAM},
         parameters=_TRACKER,
     ),
@@ -118,7 +115,7 @@ _OF_THE_PAGE: Final[dict[str, Any]] = {
         kind=TEXT,
     ),
     "/v1/apps/{name}/rule": post(
-        "Let an app have less than the policy gives: fixations or hits instead of samples",
+        "Set the output of an app: fixations or hits instead of samples, or null for the policy's",
         "The app as it is now.",
         of="The app.",
         output={"enum": ["samples", "fixations", "hits", None]},
@@ -139,7 +136,7 @@ _OF_THE_PAGE: Final[dict[str, Any]] = {
         "Write a policy from answers; nothing is saved or run",
         "A policy that passes `gazeveil policy check`, or what is wrong.",
         tracker={"type": "object"},
-        person=TEXT,
+        participant=TEXT,
         app={"type": "object"},
         level=TEXT,
         budget={"type": ["string", "null"], "description": "ε of any 24 hours; null for no budget."},
@@ -148,7 +145,7 @@ _OF_THE_PAGE: Final[dict[str, Any]] = {
 
 _PICTURE: Final = {"schema": {"type": "string", "format": "binary"}}
 _BOX: Final = {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "minItems": 4, "maxItems": 4}
-_TOO_FAST: Final = {"429": {"description": "More is pushed than is looked at: wait."}}
+_TOO_FAST: Final = {"429": {"description": "Too many pushes: wait."}}
 _PUSHED: Final = "It may only raise radius and window. The scene's own token is enough."
 
 _OF_SCENES: Final[dict[str, Any]] = {
@@ -165,7 +162,7 @@ _OF_SCENES: Final[dict[str, Any]] = {
             "summary": f"Push what is on the screen. {_PUSHED}",
             "parameters": named("The tracker."),
             "requestBody": {"required": True, "content": {"image/png": _PICTURE, "image/jpeg": _PICTURE}},
-            "responses": {**answer("It was looked at."), **_TOO_FAST},
+            "responses": {**answer("It was read."), **_TOO_FAST},
         },
     },
     "/v1/trackers/{name}/scene/boxes": post(
@@ -182,7 +179,7 @@ OPENAPI: Final[dict[str, Any]] = {
         "title": "gazeveil gateway control",
         "version": "1",
         "description": (
-            "Operate a running gateway. No answer holds raw gaze, but for the stream of /v1/page/live with a "
+            "Operate a running gateway. No answer holds raw gaze, except the stream of /v1/page/live with a "
             "capability of its own. The token is the policy's, or that of a page's session."
         ),
         "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
@@ -191,9 +188,9 @@ OPENAPI: Final[dict[str, Any]] = {
     "paths": {
         "/health": get("Whether the gateway runs", {"200": {"description": "It does."}}, is_open=True),
         "/metrics": get("Metrics for Prometheus", {"200": {"description": "Text exposition."}}),
-        "/v1/status": get("Everything there is to tell", "The status."),
+        "/v1/status": get("The state of everything", "The status."),
         "/v1/apps": get("Apps and their guarantees", "The apps."),
-        "/v1/apps/{name}/knob": post(
+        "/v1/apps/{name}/level": post(
             "Change an app's privacy level: a preset, or ε, window and radius, as the policy allows",
             "The app as it is now.",
             of="The app.",
@@ -208,11 +205,11 @@ OPENAPI: Final[dict[str, Any]] = {
             of="The app.",
             on={"type": "boolean"},
         ),
-        "/v1/trackers/{name}/person": post(
-            "Say who sits before a tracker: whose budget pays from now on",
+        "/v1/trackers/{name}/participant": post(
+            "Set the participant at a tracker: whose budget pays from now on",
             "The tracker as it is now.",
             of="The tracker.",
-            person=TEXT,
+            participant=TEXT,
         ),
         "/v1/budget": get("Budgets of the last 24 hours, and what comes back when", "The budgets."),
         "/v1/policy/reload": post("Read the policy file again", "What changed."),

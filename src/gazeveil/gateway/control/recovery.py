@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a filter recovers from veiled points, live, shown to the participant alone. Another program computes it."""
+"""What a filter recovers from veiled points, live, for the participant alone. Another program computes it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
 
 SPAN_S: Final = 10.0
-"""How much of a stream is looked at for each guess."""
+"""Seconds of a stream that each guess is made from."""
 LAG_S: Final = 0.5
-"""A guess is reported when so much more was seen: where eyes rested is known better afterwards."""
+"""A guess is reported when this many seconds more were seen: fixations are known better afterwards."""
 EVERY_S: Final = 0.2
 MOST_TAPPED: Final = 4096
 MOST_POINTS: Final = 1200
 LEAST_POINTS: Final = 16
 PATIENCE_S: Final = 180.0
-"""How long the program may take; the very first time it compiles."""
+"""Seconds that the program may take; the very first time it compiles."""
 PAUSE_S: Final = 30.0
-"""How long nothing is asked after an error."""
+"""Seconds without a question after an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class RecoveryProgram:
 
 
 class Recovery:
-    """Guesses for the veils of all trackers that pages look at."""
+    """Guesses for the veils of all trackers that open pages show."""
 
     def __init__(self, hub: Hub, undo: RecoveryProgram | None, log: Log) -> None:
         self._hub, self._undo, self._log = hub, undo, log
@@ -76,13 +76,13 @@ class Recovery:
         return None if group.tap is None else self._guesses.get(group.tap)
 
     def watch(self, tracker: str) -> None:
-        """Begin to guess for a tracker's veils: a page looks on."""
+        """Start to guess for a tracker's veils: a page is open."""
         self._watched[tracker] += 1
         if self._undo is not None and self._task is None:
             self._task = asyncio.create_task(self._run())
 
-    def leave(self, tracker: str) -> None:
-        """Take note that a page is gone; when the last one is, nothing is kept."""
+    def unwatch(self, tracker: str) -> None:
+        """Take note that a page was closed; after the last one nothing is kept."""
         self._watched[tracker] -= 1
         if self._watched[tracker] <= 0:
             del self._watched[tracker]
@@ -104,9 +104,9 @@ class Recovery:
                 try:
                     for name in [*self._watched]:
                         for group in self._groups(name):
-                            await self._guess(self._hub.desk_of(name), group)
+                            await self._guess(self._hub.tracker_of(name), group)
                 except Exception as error:  # noqa: BLE001  (no guess is no harm)
-                    self._log("undoing failed", why=type(error).__name__)
+                    self._log("recovery failed", why=type(error).__name__)
                     await self._end()
                     pause = PAUSE_S
                 await asyncio.sleep(pause)
@@ -115,12 +115,12 @@ class Recovery:
             await self._end()
 
     def _groups(self, tracker: str) -> list[ViewerGroup]:
-        """Return the viewer groups of a tracker; none if the policy has it no more."""
+        """Return the viewer groups of a tracker; none if it is no longer in the policy."""
         known = {one.name for one in self._hub.policy.trackers}
-        return [*self._hub.desk_of(tracker).groups] if tracker in known else []
+        return [*self._hub.tracker_of(tracker).groups] if tracker in known else []
 
-    async def _guess(self, desk: TrackerStream, group: ViewerGroup) -> None:
-        if self.filter_for(group.mechanism) is None or not any(seat.output == "samples" for seat in group.seats):
+    async def _guess(self, stream: TrackerStream, group: ViewerGroup) -> None:
+        if self.filter_for(group.mechanism) is None or not any(app.output == "samples" for app in group.apps):
             return
         if group.tap is None:
             group.tap = Ring(MOST_TAPPED)
@@ -128,17 +128,17 @@ class Recovery:
         tap, points = group.tap, thinned(group.tap.since(0)) if by_time else group.tap.since(0, MOST_POINTS)
         if len(points) < LEAST_POINTS or points[-1][0] - LAG_S <= self._until.get(tap, -math.inf):
             return
-        guess = await self._asked(group.mechanism, desk, points)
-        if tap is not group.tap:  # the veil began anew meanwhile
+        guess = await self._asked(group.mechanism, stream, points)
+        if tap is not group.tap:  # the veil was replaced meanwhile
             return
-        told = self._guesses.setdefault(tap, Ring(MOST_POINTS))
+        guesses = self._guesses.setdefault(tap, Ring(MOST_POINTS))
         before, until = self._until.get(tap, points[0][0]), points[-1][0] - LAG_S
         for point in guess:
             if before < point[0] <= until:
-                told.add(point)
+                guesses.add(point)
         self._until[tap] = until
 
-    async def _asked(self, veil: SampleMechanism, desk: TrackerStream, points: list[Point]) -> list[Point]:
+    async def _asked(self, veil: SampleMechanism, stream: TrackerStream, points: list[Point]) -> list[Point]:
         """Ask the program.
 
         Raises:
@@ -153,7 +153,7 @@ class Recovery:
         if process is None or process.stdin is None or process.stdout is None:
             raise EOFError
         process.stdin.write(
-            packed_points({"veil": veil.to_dict(), "geometry": desk.setting.geometry.to_dict()}, points)
+            packed_points({"veil": veil.to_dict(), "geometry": stream.setting.geometry.to_dict()}, points)
         )
         async with asyncio.timeout(PATIENCE_S):
             await process.stdin.drain()

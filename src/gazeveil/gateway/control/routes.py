@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The routes of the control API: the page and its session, rules, scenes, and what is live.
+"""Routes of the control API for the page: its files and session, apps' outputs, scenes, and live gaze.
 
-A page that reads slowly holds up this answer alone: what it missed is gone. One that stands still is cut off by the
-server (`_control_server`).
-
-Whoever pushes has a token of the scene's own, which opens these two routes of this tracker and nothing else.
+A page that reads slowly delays its own answer alone, and misses what it did not read. One that does not read at all is
+cut off by the server (`gazeveil.gateway.control.http`). Senders of frames and boxes show the scene's own token, which
+opens these two routes of its tracker and nothing else.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from gazeveil.gateway.control.http import (
     PageFiles,
     Tries,
     body,
+    bytes_of,
     only,
     refusal,
-    whole,
 )
 from gazeveil.gateway.control.page_view import MOST_STREAMS, PageView, Trails
 from gazeveil.gateway.scene_watcher import MOST_PICTURE, SceneWatcher
@@ -73,7 +72,7 @@ class LiveAnswer:
                 line = self._next()
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            self._page.leave(self._trails)
+            self._page.close_view(self._trails)
             gone.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await gone
@@ -87,15 +86,15 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-# --- The routes of the page itself: its files, the link that opens it, and its session; and the module for other pages.
+# --- The page itself: its files, the link that opens it, its session; and the module for other pages.
 
 
 MODULE: Final = "gazeveil.js"
-"""What web pages use gaze with. A page of another port of this machine may import it, so it needs leave to read it."""
+"""The module by which web pages read gaze. Pages of other ports of this machine may import it."""
 
 
 def link_to(origin: str, links: Keys) -> str:
-    """Return a new link to the page; the fragment stays in the browser, so no server, log or referrer sees the key."""
+    """Return a new link to the page. Its key is in the fragment, which no server, log or referrer sees."""
     return f"{origin}/#key={links.make()}"
 
 
@@ -103,9 +102,9 @@ def page_routes(guard: Guard, gateway: ControlledGateway, links: Keys) -> list[R
     """Return the routes of the page.
 
     Args:
-        guard: What stands before them.
-        gateway: Is told of wrong keys.
-        links: Where the keys of links are kept.
+        guard: Checks the requests.
+        gateway: Counts wrong keys.
+        links: The keys of links.
     """
     from starlette.responses import JSONResponse  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
@@ -140,19 +139,19 @@ def page_routes(guard: Guard, gateway: ControlledGateway, links: Keys) -> list[R
         return JSONResponse({"token": guard.sessions.make()}, headers=HEADERS)
 
     return [
-        Route("/", guard.anybody(file)),
-        Route("/page/{file}", guard.anybody(file)),
-        Route(f"/{MODULE}", guard.local_page(module)),
-        Route("/v1/page/link", guard.owner(link), methods=["POST"]),
-        Route("/v1/page/session", guard.anybody(session), methods=["POST"]),
+        Route("/", guard.without_token(file)),
+        Route("/page/{file}", guard.without_token(file)),
+        Route(f"/{MODULE}", guard.from_local_pages(module)),
+        Route("/v1/page/link", guard.with_policy_token(link), methods=["POST"]),
+        Route("/v1/page/session", guard.without_token(session), methods=["POST"]),
     ]
 
 
-# --- The routes by which a participant decides what apps get: rules, tags, sources, the guide; and what they received.
+# --- What participants decide: outputs of apps, tags, sources, the guide; and what apps received.
 
 
 def rule_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
-    """Return the routes of rules, tags, sources, exports and the guide."""
+    """Return the routes of outputs, tags, sources, exports and the guide."""
     from starlette.responses import JSONResponse, Response  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
 
@@ -198,7 +197,7 @@ def rule_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
     ]
 
 
-# --- The routes of the scene: what was read from it, its last keyframe, and what a game engine or an app pushes.
+# --- Scenes: what was read, the last keyframe, and what a game engine or an app pushes.
 
 
 def scene_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
@@ -227,14 +226,14 @@ def scene_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
     async def frame(request: Request) -> Response:
         watcher = _pushed_to(gateway, request)
         most = f"a picture has at most {MOST_PICTURE >> 20} MiB"
-        picture = await whole(request, MOST_PICTURE, InputError(most, hint="send a smaller one, or a JPEG"))
+        picture = await bytes_of(request, MOST_PICTURE, InputError(most, hint="send a smaller one, or a JPEG"))
         if not picture:
             raise InputError("the body must be a PNG or JPEG picture")
         return await taken(watcher, {}, picture)
 
-    async def taken(watcher: SceneWatcher, told: dict[str, Any], data: bytes = b"") -> Response:
+    async def taken(watcher: SceneWatcher, message: dict[str, Any], data: bytes = b"") -> Response:
         try:
-            return JSONResponse(await watcher.push(told, data))
+            return JSONResponse(await watcher.push(message, data))
         except InputError:
             raise
         except GazeveilError as error:
@@ -249,8 +248,8 @@ def scene_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
     return [
         Route("/v1/trackers/{name}/scene", guard(scene)),
         Route("/v1/trackers/{name}/scene/frame", guard(keyframe)),
-        Route("/v1/trackers/{name}/scene/frame", guard.pusher(frame, token_of), methods=["POST"]),
-        Route("/v1/trackers/{name}/scene/boxes", guard.pusher(boxes, token_of), methods=["POST"]),
+        Route("/v1/trackers/{name}/scene/frame", guard.with_own_token(frame, token_of), methods=["POST"]),
+        Route("/v1/trackers/{name}/scene/boxes", guard.with_own_token(boxes, token_of), methods=["POST"]),
     ]
 
 
@@ -264,13 +263,13 @@ def _pushed_to(gateway: ControlledGateway, request: Request) -> SceneWatcher:
     return watcher
 
 
-# --- The routes of what a page looks at live, and of the capability to see raw gaze: on this machine alone.
+# --- Live trails, and the capability to see raw gaze: on this machine alone.
 
 
 RAW_HEADER: Final = "gazeveil-raw"
-"""Where the capability for raw gaze is shown: an address may be logged or kept in a history."""
+"""The header with the capability for raw gaze: an address might be logged or kept in a history."""
 _PASSED_ON: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-"""What a proxy adds: whoever asked it may be anywhere."""
+"""Headers that a proxy adds: its client may be anywhere."""
 
 
 def live_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
@@ -296,9 +295,9 @@ def live_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
         if capability is not None and not _is_here(request):
             return far_away(name)
         if gateway.page.is_full:
-            return refusal(429, f"{MOST_STREAMS} pages look on already", "close one of them")
+            return refusal(429, f"{MOST_STREAMS} pages are open already", "close one of them")
         try:
-            trails = gateway.page.look(name, capability)
+            trails = gateway.page.open_view(name, capability)
         except PrivacyError:
             gateway.refused("raw", "")
             raise
@@ -316,7 +315,7 @@ def live_routes(guard: Guard, gateway: ControlledGateway) -> list[Route]:
 
 
 def _is_here(request: Request) -> bool:
-    """Whether a request comes from this machine, and nobody passed it on."""
+    """Whether a request comes from this machine, and not through a proxy."""
     if request.client is None or any(name in request.headers for name in _PASSED_ON):
         return False
     try:

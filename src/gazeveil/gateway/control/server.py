@@ -1,16 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The control API of a running gateway, on loopback or encrypted, with a token.
+"""The control API of a running gateway, on loopback or encrypted, with a token; and the server of the demo apps.
 
-And the servers of the page and of the toy apps.
+`OPENAPI` describes the API and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On
+loopback its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the
+certificate ensures that. Web pages of any other origin are refused. No answer holds raw gaze, except one stream that
+the policy and a capability of its own allow (`gazeveil.gateway.control.page_view`).
 
-`OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On loopback
-its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the
-certificate sees to that. Web pages of any other origin are refused. No answer holds raw gaze, but for one stream
-that the policy and a capability of its own allow (`page_side`).
-
-A toy plays the untrusted app. It gets its gaze from its app's WebSocket like any other, and cannot reach the control
-API: another origin, and a policy for the browser that lets it open nothing but WebSockets to this machine.
+A demo app plays the untrusted app. It reads its app's WebSocket like any other program and cannot reach the control
+API: it has another origin, and a content security policy that allows only WebSockets to this machine.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from gazeveil.gateway.control.http import LINK_S, Guard, Keys, PageFiles, body, 
 from gazeveil.gateway.control.openapi import OPENAPI
 from gazeveil.gateway.control.page_view import PageView
 from gazeveil.gateway.control.routes import link_to, live_routes, page_routes, rule_routes, scene_routes
-from gazeveil.gateway.policy.settings import LOOPBACK, TOYS, Address, Policy
+from gazeveil.gateway.policy.settings import DEMO_APPS, LOOPBACK, Address, Policy
 from gazeveil.gateway.scene_watcher import SceneWatcher
 from gazeveil.gateway.tcp import cannot_listen
 
@@ -44,20 +42,20 @@ class ControlledGateway(Protocol):
     """What the control API can ask of a gateway.
 
     Attributes:
-        page: What the control page asks beyond that.
+        page: What the control page can do beyond that.
     """
 
     page: PageView
 
     def status(self) -> dict[str, Any]:
-        """Return everything there is to tell."""
+        """Return the state of everything."""
         ...
 
     def watcher(self, tracker: str) -> SceneWatcher:
-        """Return who watches a tracker's scene; raises `UnknownName` if nobody does."""
+        """Return the watcher of a tracker's scene; raises `UnknownName` if there is none."""
         ...
 
-    def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def set_level(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Change an app's privacy level."""
         ...
 
@@ -65,8 +63,8 @@ class ControlledGateway(Protocol):
         """Switch an app on or off."""
         ...
 
-    def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
-        """Say who sits before a tracker now."""
+    def set_participant(self, tracker: str, participant: str) -> dict[str, Any]:
+        """Set the participant at a tracker."""
         ...
 
     def app(self, name: str) -> dict[str, Any]:
@@ -74,7 +72,7 @@ class ControlledGateway(Protocol):
         ...
 
     async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
-        """Let a tracker have another source."""
+        """Use another source for a tracker."""
         ...
 
     async def reload(self) -> dict[str, Any]:
@@ -82,7 +80,7 @@ class ControlledGateway(Protocol):
         ...
 
     def refused(self, why: str, value: str) -> None:
-        """Take note of a request that was refused, and why: one of `meters.REFUSALS`."""
+        """Count and log a request that was refused; ``why`` is one of `gazeveil.gateway.telemetry.REFUSALS`."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:
@@ -97,9 +95,9 @@ def control_app(
 
     Args:
         gateway: What it controls.
-        token: What a request must show.
+        token: The token that a request must show.
         hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
-        links: Where the keys of links to the control page are kept.
+        links: The keys of links to the control page.
     """
     with needing("starlette", "live", "the control API"):
         from starlette.applications import Starlette  # noqa: PLC0415
@@ -112,15 +110,15 @@ def control_app(
         return JSONResponse(gateway.status())
 
     async def apps(request: Request) -> Response:
-        told = gateway.status()
-        return JSONResponse({"apps": told["apps"], "latched": told["latched"]})
+        found = gateway.status()
+        return JSONResponse({"apps": found["apps"], "latched": found["latched"]})
 
     async def budget(request: Request) -> Response:
-        told = gateway.status()
-        return JSONResponse({"budgets": told["budgets"], "latched": told["latched"]})
+        found = gateway.status()
+        return JSONResponse({"budgets": found["budgets"], "latched": found["latched"]})
 
-    async def knob(request: Request) -> Response:
-        return JSONResponse(gateway.turn(request.path_params["name"], await body(request)))
+    async def level(request: Request) -> Response:
+        return JSONResponse(gateway.set_level(request.path_params["name"], await body(request)))
 
     async def switch(request: Request) -> Response:
         on = (await body(request)).get("on")
@@ -128,11 +126,11 @@ def control_app(
             raise InputError('the body must be {"on": true} or {"on": false}')
         return JSONResponse(gateway.switch(request.path_params["name"], on))
 
-    async def person(request: Request) -> Response:
-        name = (await body(request)).get("person")
+    async def participant(request: Request) -> Response:
+        name = (await body(request)).get("participant")
         if not isinstance(name, str) or not name:
-            raise InputError('the body must be {"person": "NAME"}')
-        return JSONResponse(gateway.sit_down(request.path_params["name"], name))
+            raise InputError('the body must be {"participant": "NAME"}')
+        return JSONResponse(gateway.set_participant(request.path_params["name"], name))
 
     async def reload(request: Request) -> Response:
         return JSONResponse(await gateway.reload())
@@ -154,9 +152,9 @@ def control_app(
             Route("/metrics", guarded(metrics)),
             Route("/v1/status", guarded(status)),
             Route("/v1/apps", guarded(apps)),
-            Route("/v1/apps/{name}/knob", guarded(knob), methods=["POST"]),
+            Route("/v1/apps/{name}/level", guarded(level), methods=["POST"]),
             Route("/v1/apps/{name}/switch", guarded(switch), methods=["POST"]),
-            Route("/v1/trackers/{name}/person", guarded(person), methods=["POST"]),
+            Route("/v1/trackers/{name}/participant", guarded(participant), methods=["POST"]),
             Route("/v1/budget", guarded(budget)),
             Route("/v1/policy/reload", guarded(reload), methods=["POST"]),
             *page_routes(guarded, gateway, links or Keys(LINK_S)),
@@ -186,7 +184,7 @@ class ControlServer:
         return link_to(f"{'https' if self._tls else 'http'}://{at}", self._links)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to answer."""
         names = {self._host, "localhost", "127.0.0.1", "[::1]"}
         hosts = None if self._tls is not None else frozenset(f"{name}:{self.port}" for name in names)
         self._server, self._task = server_of(
@@ -249,7 +247,7 @@ def bound(host: str, port: int, who: str = "the control API") -> socket.socket:
     return made
 
 
-# --- Two toy apps, which show what a veil costs an app: static pages on a port, and so an origin, of their own.
+# --- Two demo apps, which show what a veil costs an app: static pages on a port, and so an origin, of their own.
 
 
 HEADERS: Final = {
@@ -265,37 +263,37 @@ HEADERS: Final = {
 }
 
 
-class ToyServer(LocalServer):
-    """The toys on a socket of their own, in the running loop."""
+class DemoAppServer(LocalServer):
+    """The demo apps on a socket of their own, in the running loop."""
 
     def __init__(self, port: int, host: str = LOOPBACK) -> None:
-        super().__init__(toy_app, port, host, "the toy apps")
+        super().__init__(demo_asgi_app, port, host, "the demo apps")
 
-    def told(self, policy: Policy, outlets: Mapping[str, AppListener]) -> list[dict[str, str]]:
-        """Return the toys of a policy: whose they are, and where they are opened."""
+    def describe(self, policy: Policy, outlets: Mapping[str, AppListener]) -> list[dict[str, str]]:
+        """Return the demo apps of a policy: each with its app, title and address."""
         return [
             {
                 "app": app.name,
-                "title": TOYS[app.toy],
-                "url": f"http://{LOOPBACK}:{self.port}/{app.toy}.html?ws=ws://{LOOPBACK}:{outlets[app.name].port}",
+                "title": DEMO_APPS[app.demo_app],
+                "url": f"http://{LOOPBACK}:{self.port}/{app.demo_app}.html?ws=ws://{LOOPBACK}:{outlets[app.name].port}",
             }
             for app in policy.apps
-            if app.toy and app.name in outlets
+            if app.demo_app and app.name in outlets
         ]
 
 
-def toy_app(hosts: frozenset[str]) -> Any:
-    """Return the toys as an ASGI application; ``hosts`` are the ``Host`` headers that are taken, with port."""
+def demo_asgi_app(hosts: frozenset[str]) -> Any:
+    """Return the demo apps as an ASGI application; ``hosts`` are the ``Host`` headers that are taken, with port."""
     from starlette.applications import Starlette  # noqa: PLC0415
     from starlette.responses import PlainTextResponse  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
 
-    kept = PageFiles(resources.files("gazeveil.gateway").joinpath("toys"), HEADERS)
+    kept = PageFiles(resources.files("gazeveil.gateway").joinpath("demo_apps"), HEADERS)
 
     async def file(request: Any) -> Any:
         name = request.path_params["file"]
         if request.headers.get("host", "").lower() not in hosts:
-            return PlainTextResponse("this host name is not the toys'", 403, headers=HEADERS)
+            return PlainTextResponse("this host name is not the demo apps'", 403, headers=HEADERS)
         return kept.answer(name) if name in kept else PlainTextResponse("nothing there", 404, headers=HEADERS)
 
     return Starlette(routes=[Route("/{file}", file, methods=["GET"])])

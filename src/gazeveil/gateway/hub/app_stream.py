@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One app behind a veil: its feed, its outlet, whether it receives anything at present, and what it received lately."""
+"""One app behind a veil: its feed, its outlet, its state, and what it received lately."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Point = tuple[float, float, float]
 
 
 class Ring(Generic[Thing]):
-    """This many things at most; older ones go.
+    """A buffer of limited length; the oldest things are dropped.
 
     Attributes:
-        count: How many there ever were, so that a reader knows what it has seen.
-        number: Of the ring itself: no other one has it.
+        count: How many things were ever added, so that a reader knows what it has seen.
+        number: Identifies the ring.
     """
 
     __slots__ = ("__weakref__", "_things", "count", "number")
@@ -44,18 +44,15 @@ class Ring(Generic[Thing]):
         self.count += 1
 
     def since(self, seen: int, most: int | None = None) -> list[Thing]:
-        """Return what came after the first ``seen`` things and is still there; the latest ``most`` of it."""
+        """Return what was added after the first ``seen`` things and is still there; the latest ``most`` of it."""
         fresh = min(self.count - seen, len(self._things))
         if most is not None:
             fresh = min(fresh, most)
         return list(islice(reversed(self._things), fresh))[::-1] if fresh > 0 else []
 
     def clear(self) -> None:
-        """Forget all of them; the count goes on."""
+        """Drop all of them; the count stays."""
         self._things.clear()
-
-
-# --- One app's place behind a veil: its feed, its outlet, and whether it gets anything at present.
 
 
 Log = Callable[..., None]
@@ -63,51 +60,51 @@ Received = tuple[float, float, float] | tuple[float, float, float, float] | tupl
 """A sample (t, x, y), a fixation (t, x, y, duration) or a hit (t, area)."""
 
 MOST_RECEIVED = 10_000
-"""Things that are kept of what an app was shown: nearly three minutes of 60 samples a second, in about a megabyte."""
+"""How much is kept of what an app was shown: nearly three minutes of 60 samples a second, about a megabyte."""
 
 WAITING = "no sample has come yet"
 NO_LISTENER = "no connected app asks for gaze"
 SWITCHED_OFF = "the app is switched off"
 NOT_ALLOWED = "the policy does not allow this app's veil for the participant at the tracker"
-"""What apps are shown; the control API tells the whole reason."""
+"""What is shown to apps; the control API gives the whole reason."""
 LATCHED = "the gateway is shut: the record of what was spent cannot be trusted"
-"""The same."""
+"""Likewise."""
 
 
 class Outlet(Protocol):
-    """Where an app's veiled gaze goes: the runtime's side of a seat, which fans out to the app's connections."""
+    """Where an app's veiled gaze goes; it fans out to the app's connections."""
 
     def show(self, veiled: Veiled) -> None:
         """Show one veiled thing; it may wait until `flush`."""
         ...
 
     def flush(self, arrived: float) -> None:
-        """Send what was shown; it was made of samples that arrived at a moment."""
+        """Send what was shown; ``arrived`` is when the samples arrived that it was made of."""
         ...
 
     def silence(self, why: str) -> None:
-        """Say that there is no gaze at present."""
+        """Report that there is no gaze at present."""
         ...
 
     def end(self, reason: str) -> None:
-        """Say that nothing more comes, and why. Final, until the policy changes or budget comes back."""
+        """Report that nothing more comes, and why. Final until the policy changes or budget comes back."""
         ...
 
 
 class AppListener(Outlet, Protocol):
-    """An outlet that apps come to by themselves, as the runtime keeps it.
+    """An outlet that apps connect to.
 
     Attributes:
-        shown: What whoever connects from now on is shown.
-        watched: Is called when the first one asks for gaze, and when the last one does not any more.
+        shown: The facts about the stream for apps that connect from now on.
+        on_watched: Called with True when the first app asks for gaze, with False when the last one stops.
     """
 
     shown: StreamFacts
-    watched: Callable[[bool], None]
+    on_watched: Callable[[bool], None]
 
     @property
     def is_watched(self) -> bool:
-        """Whether anyone is there who has asked for gaze."""
+        """Whether any connected app has asked for gaze."""
         ...
 
     @property
@@ -116,15 +113,15 @@ class AppListener(Outlet, Protocol):
         ...
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Show another kind of thing from now on, to whoever is connected too."""
+        """Show another kind of output from now on, to connected apps too."""
         ...
 
     def tick(self, now: float) -> None:
-        """Do what time demands."""
+        """Do what is due."""
         ...
 
     async def close(self, reason: str, *, stops: bool = False) -> None:
-        """Say why, and let nobody in any more; ``stops`` says that the gateway stops, and apps may come again."""
+        """Report why, and take no more connections; ``stops``: because the gateway stops, so apps may come again."""
         ...
 
 
@@ -135,20 +132,20 @@ class AppStream:
         setting: What the policy says.
         outlet: Where its gaze goes; None until there is one.
         is_on: Whether the control API lets it run.
-        is_watched: Whether anyone has asked for gaze: what nobody sees is not paid for.
-        refused: Why it may not have its veil; empty if it may.
+        is_watched: Whether anyone has asked for gaze: gaze that nobody sees is not paid for.
+        refused: Why it may not use its veil; empty if it may.
         why: Why it gets nothing; empty while gaze flows.
         ended: Why nothing more comes; empty if more may.
         errors: How often its outlet failed.
-        window: The longest window of any veil that it was behind: so long it waits behind another one.
+        window: The longest window of any veil that it was behind: it waits as long before it joins another one.
         rule: The output that was chosen live; None for the policy's.
-        received: What it was shown lately, for whoever sits before the tracker: veiled things alone, as plain values.
-        looser_at: When the last looser turn of its privacy level holds in full, in monotonic seconds.
+        received: What it was shown lately, for the participant: veiled things alone, as plain values.
+        weaker_at: When the last weaker privacy level holds in full, in monotonic seconds.
     """
 
     __slots__ = (
-        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "received",
-        "refused", "rule", "setting", "why", "window",
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "outlet", "received", "refused", "rule",
+        "setting", "weaker_at", "why", "window",
     )  # fmt: skip
 
     def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:
@@ -160,7 +157,7 @@ class AppStream:
         self.errors = 0
         self.failing = False
         self.window = 0.0
-        self.looser_at = -math.inf
+        self.weaker_at = -math.inf
         self.received: Ring[Received] = Ring(MOST_RECEIVED)
         self.rule: Output | None = None
         self.setting = setting
@@ -187,13 +184,13 @@ class AppStream:
             return "no listener"
         return "silent" if self.why else "flowing"
 
-    def obey(self, setting: AppSetting, tracker: TrackerSetting) -> None:
-        """Follow a new setting; what was chosen live is over."""
+    def apply_setting(self, setting: AppSetting, tracker: TrackerSetting) -> None:
+        """Follow a new setting; an output that was chosen live is dropped."""
         self.setting, self.rule = setting, None
         self.feed = _feed(setting, tracker, setting.output)
 
-    def choose(self, rule: Output | None, tracker: TrackerSetting) -> None:
-        """Give it another output from now on; None for the policy's."""
+    def choose_output(self, rule: Output | None, tracker: TrackerSetting) -> None:
+        """Change its output from now on; None for the policy's."""
         self.rule = None if rule == self.setting.output else rule
         self.feed = _feed(self.setting, tracker, self.output)
 
@@ -201,19 +198,19 @@ class AppStream:
         """Show gaze there from now on."""
         self.outlet = outlet
         self.failing = False
-        self._tell()
+        self._report()
 
-    def watch(self, by_anybody: bool) -> None:
-        """Take note whether anyone asks for gaze; nothing is reported, since nobody is there or someone just came."""
-        if self.is_watched == by_anybody:
+    def set_watched(self, is_watched: bool) -> None:
+        """Set whether anyone asks for gaze. Nothing is reported: nobody is there, or someone just came."""
+        if self.is_watched == is_watched:
             return
-        self.is_watched = by_anybody
+        self.is_watched = is_watched
         if not self.ended:
             self.feed.forget()
-            self.why = WAITING if by_anybody else NO_LISTENER
+            self.why = WAITING if is_watched else NO_LISTENER
 
     def give(self, t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None) -> None:
-        """Show what becomes of a veiled point; an outlet that fails harms nobody else."""
+        """Show the output for a veiled point; a failing outlet affects no other app."""
         outlet = self.outlet
         if outlet is None:
             return
@@ -231,30 +228,30 @@ class AppStream:
             self.received.add(_as_values(veiled))
 
     def silence(self, why: str) -> None:
-        """Tell the app that there is no gaze at present."""
+        """Report to the app that there is no gaze at present."""
         if self.why == why or self.ended:
             return
         if not self.why:
             self.feed.forget()
         self.why = why
         self._log("app-silent", app=self.setting.name, why=why)
-        self._tell()
+        self._report()
 
     def end(self, reason: str) -> None:
-        """Tell the app that nothing more comes."""
+        """Report to the app that nothing more comes."""
         if self.ended == reason:
             return
         self.feed.forget()
         self.why = self.ended = reason
         self._log("app-ended", app=self.setting.name, why=reason)
-        self._tell()
+        self._report()
 
-    def begin_anew(self) -> None:
-        """Take an end back: the policy, the budget or the participant changed. Whoever connects may stay again."""
+    def reopen(self) -> None:
+        """Undo an end: the policy, the budget or the participant changed. Apps may connect again."""
         if self.ended and self.is_on and not self.refused:
             self.ended = ""
             self.why = WAITING
-            self._tell()
+            self._report()
 
     def failed(self, error: Exception) -> None:
         """Count an error of its outlet; the first one is reported."""
@@ -263,7 +260,7 @@ class AppStream:
             self._log("app-failed", app=self.setting.name, error=type(error).__name__)
         self.failing = True
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         outlet = self.outlet
         if outlet is None or not self.why:
             return
@@ -278,7 +275,7 @@ class AppStream:
 
 
 def _as_values(veiled: Veiled) -> Received:
-    """Return what was shown without its class: such tuples cost the garbage collector nothing, however many."""
+    """Return what was shown without its class: the garbage collector need not track such tuples."""
     if type(veiled) is VeiledSample:
         return veiled.t, veiled.x, veiled.y
     if type(veiled) is VeiledFixation:
@@ -296,5 +293,5 @@ def _feed(setting: AppSetting, tracker: TrackerSetting, output: Output) -> Feed:
         space=tracker.space,
         geometry=tracker.geometry,
         areas=setting.areas,
-        beside=setting.beside,
+        head_and_eyes=setting.head_and_eyes,
     )

@@ -22,39 +22,39 @@ from gazeveil.privacy.protection import WindowOfGaze
 
 _MOST_NOTE = 200
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
-"""Pauses after the ledger failed; they double."""
+"""Pauses in seconds after the ledger failed; they double."""
 SPENT = "the privacy budget of the last 24 hours is spent; it comes back bit by bit"
-"""What apps are shown: no name, and no number."""
+"""What is shown to apps: no name and no number."""
 ASK_AGAIN_S = 60.0
-"""How often a spent budget is asked whether something came back."""
+"""Seconds between checks whether some of a spent budget came back."""
 WAIT_S = 300.0
-"""How long a lease may wait for gaze, beyond the lease before it; after that it is lost."""
+"""Seconds that a lease may wait for gaze, beyond the lease before it; after that it is lost."""
 DATASET = "gateway"
-"""Under which data set participants' accounts are kept."""
+"""The data set of the participants' accounts in the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseCharge:
-    """One lease to be paid for.
+    """One lease to pay for.
 
     Attributes:
         id: The charge's name in the ledger: paying twice under one id costs once.
         group: The viewer group that it is for.
-        person: Whose account pays.
-        asked: When it was asked for, in monotonic seconds.
-        promise: What the group's stream guarantees.
+        participant: Whose account pays.
+        asked: When it was requested, in monotonic seconds.
+        guarantee: What the group's stream guarantees.
         windows: How many windows the lease is long.
         seconds: How long that is.
         budget: What the policy allows in any 24 hours.
         recipe: The veil, of which the ledger keeps the digest.
-        waits_s: For how long after it was asked for it may begin.
+        waits_s: For how long after the request it may begin.
     """
 
     id: str
     group: str
-    person: str
+    participant: str
     asked: float
-    promise: Guarantee
+    guarantee: Guarantee
     windows: int
     seconds: Fraction
     budget: BudgetSetting
@@ -63,7 +63,7 @@ class LeaseCharge:
 
     @property
     def lasts_s(self) -> float:
-        """For how long it is paid for, from the moment when it was asked for: it may wait, and then be used."""
+        """For how long it is paid, from its request: it may wait, and then be used."""
         return float(self.seconds) + self.waits_s
 
     def may_begin(self, now: float) -> bool:
@@ -80,21 +80,21 @@ class LeaseCharge:
             LedgerRolledBack: If the ledger was replaced, is gone, or is an old copy; nothing may leave any more.
             LedgerError: If the ledger cannot be used; whether something was spent is unknown, so pay the same again.
         """
-        account = ledger.allow(DATASET, self.budget.promise, person=self.person, note="any 24 hours of gaze")
+        account = ledger.allow(DATASET, self.budget.guarantee, person=self.participant, note="any 24 hours of gaze")
         note = f"{self.windows} windows of {self.group}"[:_MOST_NOTE]
-        if isinstance(self.promise, Unproven):
-            if not set(self.promise.reasons) <= set(account.totals.unproven):
+        if isinstance(self.guarantee, Unproven):
+            if not set(self.guarantee.reasons) <= set(account.totals.unproven):
                 account = ledger.record_unproven(
-                    account.dataset, self.promise, person=self.person, recipe=self.recipe, note=note
+                    account.dataset, self.guarantee, person=self.participant, recipe=self.recipe, note=note
                 )
-            return Receipt(self.id, account.head, "", self.promise, account)
+            return Receipt(self.id, account.head, "", self.guarantee, account)
         if account.totals.closed:
             raise self._refused(account, "the account is closed")
         price = self.price(account)
         return ledger.charge(
             account.dataset,
             price,
-            person=self.person,
+            person=self.participant,
             recipe=self.recipe,
             note=note,
             charge_id=self.id,
@@ -103,23 +103,25 @@ class LeaseCharge:
         )
 
     def price(self, account: Account) -> GazeStreamDP:
-        """Return what the lease costs of an account, as a guarantee to the account's whole day.
+        """Return what the lease costs an account, as a guarantee to the account's whole day.
 
         Raises:
             BudgetExceeded: If no such account could ever pay.
         """
         day = account.budget
         if not isinstance(day, GazeStreamDP):
-            raise LedgerError(f"the account of {self.person!r} does not hold a budget for a day of gaze")
+            raise LedgerError(f"the account of {self.participant!r} does not hold a budget for a day of gaze")
         try:
-            lease = self.promise.restated(unit=WindowOfGaze(self.seconds, day.radius, day.radius_unit, day.head_radius))
+            lease = self.guarantee.restated(
+                unit=WindowOfGaze(self.seconds, day.radius, day.radius_unit, day.head_radius)
+            )
         except CannotCompose as error:
             raise self._refused(account, error.message) from None
         return GazeStreamDP(lease.numbers()["epsilon"], day.window, day.radius, day.radius_unit, day.head_radius)
 
     def _refused(self, account: Account, why: str) -> BudgetExceeded:
         return BudgetExceeded(
-            f"over budget for {self.person!r}: {why}",
+            f"over budget for {self.participant!r}: {why}",
             account=f"{account.dataset}/{account.person}",
             requested={},
             remaining={name: as_text(value) for name, value in account.remaining.items()},
@@ -129,9 +131,9 @@ class LeaseCharge:
 
 
 class GroupLeases:
-    """The leases of one viewer group: one in use at most, and one in reserve, which is paid when the first begins.
+    """The leases of one viewer group: at most one in use and one in reserve, which is paid when the first begins.
 
-    So a payment may take as long as a lease lasts before a sample waits for it.
+    So a payment may take as long as a lease before a sample has to wait for it.
 
     Attributes:
         seconds_paid: How long the lease in use is; 0 if there is none.
@@ -144,17 +146,17 @@ class GroupLeases:
     def __init__(
         self,
         group: str,
-        person: str,
-        promise: Guarantee,
+        participant: str,
+        guarantee: Guarantee,
         recipe: Mapping[str, Any],
         *,
         budget: BudgetSetting | None,
         lease_s: float,
         wall: Callable[[], datetime],
     ) -> None:
-        self.person, self.promise, self.budget = person, promise, budget
+        self.participant, self.guarantee, self.budget = participant, guarantee, budget
         self._group, self._recipe, self._wall = group, recipe, wall
-        window = promise.window if isinstance(promise, GazeStreamDP) else Fraction(1)
+        window = guarantee.window if isinstance(guarantee, GazeStreamDP) else Fraction(1)
         self._window = window
         self._most = max(1, math.floor(Fraction(lease_s) / window))
         self._windows = self._most
@@ -167,11 +169,11 @@ class GroupLeases:
         self.remaining: Fraction | None = None
 
     def is_spent(self, now: float) -> bool:
-        """Whether the budget is spent and it is not time yet to ask again whether something came back."""
+        """Whether the budget is spent and the next check whether something came back is not due."""
         return bool(self.spent) and now < self._ask_at
 
     def begin(self, t: float, now: float) -> tuple[float, float] | None:
-        """Use the next lease, from a sample on: until which stream time and which moment it lasts; None if unpaid.
+        """Use the next lease; return its end in stream time and on the machine's clock, or None if it is not paid.
 
         A lease ends when its seconds have passed on either clock.
         """
@@ -184,7 +186,7 @@ class GroupLeases:
         return t + seconds, now + seconds
 
     def charge(self, now: float) -> LeaseCharge | None:
-        """Return what is to be paid now, if anything; it must be `settled` before another one comes."""
+        """Return what is to be paid now, if anything; call `settled` before the next one."""
         if self.budget is None or self._paying is not None:
             return None
         if self._ready is not None and self._ready.may_begin(now):
@@ -199,7 +201,7 @@ class GroupLeases:
         """Take the outcome of a payment; return whether a lease is there now.
 
         Raises:
-            InternalError: If nobody asked for this payment.
+            InternalError: If this payment was not requested.
         """
         if charge is not self._paying:
             raise InternalError("a payment arrived that was not requested")
@@ -222,7 +224,7 @@ class GroupLeases:
             return False
         self._again = charge  # the same id, since it may have been paid all the same
         self._ask_at = now + self._pause
-        if not isinstance(outcome, LedgerBusy):  # who waits for others tries again soon, while the lease in use lasts
+        if not isinstance(outcome, LedgerBusy):  # try again soon, while the lease in use lasts
             self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
         return False
 
@@ -232,9 +234,9 @@ class GroupLeases:
         return LeaseCharge(
             uuid.uuid4().hex,
             self._group,
-            self.person,
+            self.participant,
             now,
-            self.promise,
+            self.guarantee,
             self._windows,
             self._windows * self._window,
             self.budget,

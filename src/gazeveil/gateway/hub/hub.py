@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The hub: raw samples in, veiled gaze out, payments on the side. No sockets, threads or clocks.
+"""The hub: raw samples in, veiled gaze out, payments on the side. It has no sockets, threads or clocks.
 
-Apps with equal veils on one tracker are one viewer group: one veil, one noise, one lease. Everything fails closed:
-without a lease, a veil or a tracker an app hears silence, and it recovers by itself when the cause is gone. One cause
-stays: a ledger that was replaced, is gone or is an old copy. Then the hub is latched, and lets nothing through. What is
-logged is an event's name and words of the policy, never gaze.
+Apps with equal veils on one tracker form a viewer group: one veil, one noise, one lease. Everything fails closed:
+without a lease, a veil or a tracker an app gets no gaze, and it recovers by itself when the cause is gone. One cause
+is final: a ledger that was replaced, is gone or is an old copy. Then the hub is latched and lets nothing through until
+the gateway is started again. Log lines hold names of events and words of the policy, never gaze.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gazeveil.gateway.hub.status import (
 )
 from gazeveil.gateway.hub.tracker_stream import TrackerStream
 from gazeveil.gateway.hub.viewer_group import ViewerGroup
-from gazeveil.gateway.policy.checks import beside_sentences
+from gazeveil.gateway.policy.checks import head_and_eyes_sentences
 from gazeveil.gateway.policy.levels import (
     AS_WRITTEN,
     chosen_veil,
@@ -51,56 +51,15 @@ from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import space_of
 
 
-def rehearse(policy: Policy) -> None:
-    """Make every veil that a scene can ask for, try every privacy level, and find fixations if an app may ask."""
-    for app in policy.apps:
-        tracker = policy.tracker(app.tracker)
-        if app.follow_scene:
-            _follow(app, tracker)
-        elif app.mechanism.can_change:
-            _change(app.mechanism, app.mechanism)
-        if "fixations" in outputs_of(app, tracker):
-            _fixate(tracker.geometry)
-
-
-def _follow(app: AppSetting, tracker: TrackerSetting) -> None:
-    trusted = tracker.scene is not None and tracker.scene.trusted
-    for level in (level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)):
-        follow = SceneFollowing.of(app, level, trusted)
-        if follow is not None:
-            for radius in steps_between(RADII, follow.least.radius, follow.most.radius, follow.base.radius):
-                for window in steps_between(WINDOWS, follow.least.window, follow.most.window, follow.base.window):
-                    follow.veil(RadiusAndWindow(radius, window))
-            _change(follow.veil(follow.base), follow.floor)
-
-
-@lru_cache(maxsize=64)
-def _change(mechanism: SampleMechanism, wish: SampleMechanism) -> None:
-    veil = mechanism.start(NoiseSource.seeded(0))  # thrown away: it never sees gaze
-    veil.change(0.0, **wish.privacy_level)
-    veil.close()
-
-
-@lru_cache(maxsize=8)
-def _fixate(geometry: Geometry) -> None:
-    space = space_of(geometry)
-    feed = feed_of("fixations", edge="clamp", rate_hz=60.0, space=space, geometry=geometry, areas=None)
-    for number in range(40):  # two made-up fixations
-        corner = space.low if number < 20 else space.high
-        feed.give(number / 60, float(corner[0]), float(corner[1]), lambda shown: None)
-
-
-# --- The middle of the gateway: raw samples in, veiled things out, payments on the side. No sockets, threads or clocks.
-
-
 class Hub:
-    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run elsewhere.
+    """All trackers and apps of a policy. For one thread; only `LeaseCharge.pay` may run elsewhere.
 
-    Who names an app or a tracker that the policy does not have gets an `UnknownName`, but for what comes from trackers.
+    Methods that take the name of an app or a tracker raise `UnknownName` if the policy has none of that name; what
+    trackers and scenes report is ignored then.
 
     Attributes:
         policy: What it follows.
-        latched: Why nothing leaves any more, until the gateway is started again; empty while things are well.
+        latched: Why nothing leaves until the gateway is started again; empty while things are well.
     """
 
     def __init__(
@@ -112,150 +71,152 @@ class Hub:
         wall: Callable[[], datetime],
         log: Log,
     ) -> None:
-        """Begin, with every stream quiet.
+        """Start with every stream quiet.
 
         Args:
-            policy: What to do.
+            policy: What it follows.
             noise: Where the random words come from.
             now: Monotonic seconds of the machine, as in all methods.
-            wall: Tells the date and time, with a time zone; for words alone, no budget goes by it.
+            wall: Returns the date and time with a time zone; used in texts only, no budget depends on it.
             log: Called with an event's name and plain fields.
         """
         self.policy, self.latched = policy, ""
         self._noise, self._wall, self._log = noise, wall, log
-        self._desks: dict[str, TrackerStream] = {}
-        self._seats: dict[str, AppStream] = {}
+        self._trackers: dict[str, TrackerStream] = {}
+        self._apps: dict[str, AppStream] = {}
         self._paying: dict[str, GroupLeases] = {}
         self._now = now
         self._longest = 0.0
         rehearse(policy)
         for tracker in policy.trackers:
-            self._desks[tracker.name] = self._desk(tracker.name)
-        for app in policy.apps:  # before a crash the knob may have stood anywhere
-            desk = self._desks[app.tracker]
-            desk.past_window = max(desk.past_window, longest_window(app, policy.tracker(app.tracker).space))
+            self._trackers[tracker.name] = self._new_stream(tracker.name)
+        for app in policy.apps:  # before a crash any privacy level may have been chosen
+            stream = self._trackers[app.tracker]
+            stream.past_window = max(stream.past_window, longest_window(app, policy.tracker(app.tracker).space))
         for app in policy.apps:
-            seat = self._seats[app.name] = AppStream(app, policy.tracker(app.tracker), log)
-            self._desks[app.tracker].place(seat, app.mechanism, now)
+            app_stream = self._apps[app.name] = AppStream(app, policy.tracker(app.tracker), log)
+            self._trackers[app.tracker].place(app_stream, app.mechanism, now)
 
     def attach(self, app: str, outlet: Outlet) -> None:
-        """Show an app's veiled gaze at an outlet from now on; it gets the current state at once."""
-        self.seat_of(app).attach(outlet)
-        self._group(app).seats_changed()
+        """Send an app's veiled gaze to an outlet from now on; the outlet gets the current state at once."""
+        self.app_of(app).attach(outlet)
+        self._group(app).apps_changed()
 
-    def watched(self, app: str, by_anybody: bool) -> None:
-        """Say whether anyone asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for."""
-        self.seat_of(app).watch(by_anybody)
-        self._group(app).seats_changed()
+    def set_watched(self, app: str, is_watched: bool) -> None:
+        """Set whether anyone asks for gaze at an app's outlet: gaze that nobody sees is neither veiled nor paid for."""
+        self.app_of(app).set_watched(is_watched)
+        self._group(app).apps_changed()
 
     def push(self, tracker: str, samples: Sequence[RawSample], now: float) -> None:
-        """Take samples of a tracker. Never raises because of what is in them."""
+        """Take samples of a tracker. Never raises because of their values."""
         self._now = now
-        desk = self._desks.get(tracker)
-        if desk is not None and not self.latched:
-            desk.push(samples, now)
+        stream = self._trackers.get(tracker)
+        if stream is not None and not self.latched:
+            stream.push(samples, now)
 
-    def lost(self, tracker: str, why: str, now: float) -> None:
-        """Say that a tracker is gone: its apps hear silence until samples come again."""
-        desk = self._desks.get(tracker)
-        if desk is not None:
-            desk.lose(why)
+    def tracker_lost(self, tracker: str, why: str, now: float) -> None:
+        """Handle the loss of a tracker: its apps get no gaze until samples come again."""
+        stream = self._trackers.get(tracker)
+        if stream is not None:
+            stream.lose(why)
 
-    def see(self, tracker: str, reading: SceneReading, now: float) -> None:
-        """Take what was read from a tracker's scene: veils that follow it may change, from their next sample on."""
-        desk = self._desks.get(tracker)
-        if desk is not None and not self.latched:
-            desk.see(reading, now)
+    def scene_read(self, tracker: str, reading: SceneReading, now: float) -> None:
+        """Take a reading of a tracker's scene: veils that follow it may change, from their next sample on."""
+        stream = self._trackers.get(tracker)
+        if stream is not None and not self.latched:
+            stream.scene_read(reading, now)
 
     def scene_lost(self, tracker: str, why: str, now: float) -> None:
-        """Say that a tracker's scene is not watched any more: nothing is lowered until it is again."""
-        desk = self._desks.get(tracker)
-        if desk is not None and not self.latched:
-            desk.lose_scene(why, now)
+        """Handle the loss of a tracker's scene: radius and window are not lowered until it is watched again."""
+        stream = self._trackers.get(tracker)
+        if stream is not None and not self.latched:
+            stream.lose_scene(why, now)
 
     def fill(self, now: float) -> None:
-        """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
+        """Continue for silent trackers as if samples without gaze came. To be called many times a second."""
         if not self.latched:
             self._now = now
-            for desk in self._desks.values():
-                desk.fill(now)
+            for stream in self._trackers.values():
+                stream.fill(now)
 
     def tick(self, now: float) -> None:
-        """Do what time demands. To be called a few times a second."""
+        """Do what is due. To be called a few times a second."""
         self._now = now
         if self.latched:
             self._end_all()
             return
-        for desk in self._desks.values():
-            desk.tick(now)
+        for stream in self._trackers.values():
+            stream.tick(now)
 
     def charges(self) -> list[LeaseCharge]:
-        """Return the leases that are to be paid now, each once; every one must be `settled`."""
+        """Return the leases to pay now, each once; call `settled` for every one of them."""
         due: list[LeaseCharge] = []
         now = self._now
         if self.latched:
             return due
-        for desk in self._desks.values():
-            for group in desk.groups:
-                if group.is_running and desk.serves(group, now):
-                    charge = group.purse.charge(now)
+        for stream in self._trackers.values():
+            for group in stream.groups:
+                if group.is_running and stream.serves(group, now):
+                    charge = group.leases.charge(now)
                     if charge is not None:
-                        self._paying[charge.id] = group.purse
+                        self._paying[charge.id] = group.leases
                         due.append(charge)
         return due
 
     def settled(self, charge: LeaseCharge, outcome: Receipt | GazeveilError, now: float) -> None:
-        """Take the outcome of a payment: the receipt, or the error that `Charge.pay` raised."""
-        purse = self._paying.pop(charge.id, None)
-        if purse is None:
+        """Take the outcome of a payment: the receipt, or the error that `LeaseCharge.pay` raised."""
+        leases = self._paying.pop(charge.id, None)
+        if leases is None:
             return
-        purse.settled(charge, outcome, now)
+        leases.settled(charge, outcome, now)
         if isinstance(outcome, LedgerRolledBack):
             self.latch(outcome)
         elif isinstance(outcome, GazeveilError):
-            self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
+            self._log(
+                "payment-failed", group=charge.group, participant=charge.participant, error=type(outcome).__name__
+            )
 
-    def turn(self, app: str, *, now: float, **wished: Any) -> None:
-        """Change an app's privacy level, with the accounting of erratum K4; `chosen` says what can be wished for.
+    def set_level(self, app: str, *, now: float, **requested: Any) -> None:
+        """Change an app's privacy level, with the accounting of erratum K4; `chosen_veil` says what can be requested.
 
-        Stricter holds at once, looser when windows are over.
+        A stronger level holds at once, a weaker one when the windows that began before are over.
 
         Raises:
             UnknownName: If there is no such app.
             OptionError: If the veil cannot be made.
             PrivacyError: If the policy or the budget does not allow it; everything stays as it was.
         """
-        seat, group = self.seat_of(app), self._group(app)
-        desk = self._desks[seat.setting.tracker]
-        wish = chosen_veil(seat.setting, desk.level_of(seat), desk.setting.space, **wished)
-        if reason := desk.forbids(seat, wish):
+        app_stream, group = self.app_of(app), self._group(app)
+        stream = self._trackers[app_stream.setting.tracker]
+        wish = chosen_veil(app_stream.setting, stream.level_of(app_stream), stream.setting.space, **requested)
+        if reason := stream.forbids(app_stream, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
-        before, window = group.mechanism, max(group.window, seat.window)
-        desk.place(seat, wish, now)
+        before, window = group.mechanism, max(group.window, app_stream.window)
+        stream.place(app_stream, wish, now)
         after = self._group(app).mechanism
-        if is_weaker(before, after):  # windows that began before the turn keep the old promise as well
-            seat.looser_at = now + max(window, 0.0 if before.can_become(after) else window_of(after.guarantee))
-        self._log("knob-turned", app=app, veil=after.in_words())
+        if is_weaker(before, after):  # windows that began before the change keep the old guarantee as well
+            app_stream.weaker_at = now + max(window, 0.0 if before.can_become(after) else window_of(after.guarantee))
+        self._log("level-changed", app=app, veil=after.in_words())
 
     def rule(self, app: str, output: Output | None) -> None:
-        """Let an app have something else of its veiled points from now on; None for what the policy gives it.
+        """Change an app's output from now on; None for the policy's.
 
         Raises:
             UnknownName: If there is no such app.
-            PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
+            PrivacyError: If the output cannot be derived from the policy's, or the app's protocol cannot carry it.
         """
-        seat = self.seat_of(app)
-        seat.choose(self.allowed(app, output), self.policy.tracker(seat.setting.tracker))
-        self._log("rule-changed", app=app, output=seat.output)
+        app_stream = self.app_of(app)
+        app_stream.choose_output(self.allowed(app, output), self.policy.tracker(app_stream.setting.tracker))
+        self._log("rule-changed", app=app, output=app_stream.output)
 
     def allowed(self, app: str, output: Output | None) -> Output:
-        """Return what an app would get by a rule.
+        """Return the output that an app would get; None stands for the policy's.
 
         Raises:
             UnknownName: If there is no such app.
-            PrivacyError: If it may not have it.
+            PrivacyError: If the policy does not allow it.
         """
-        setting = self.seat_of(app).setting
+        setting = self.app_of(app).setting
         allowed = outputs_of(setting, self.policy.tracker(setting.tracker))
         if output is not None and output not in allowed:
             raise PrivacyError(
@@ -266,81 +227,81 @@ class Hub:
 
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off."""
-        seat = self.seat_of(app)
-        if seat.is_on == on:
+        app_stream = self.app_of(app)
+        if app_stream.is_on == on:
             return
         if on:
-            seat.is_on = True
-            seat.begin_anew()
+            app_stream.is_on = True
+            app_stream.reopen()
         else:
-            seat.end(SWITCHED_OFF)
-            seat.is_on = False
-        self._group(app).seats_changed()
+            app_stream.end(SWITCHED_OFF)
+            app_stream.is_on = False
+        self._group(app).apps_changed()
 
-    def sit_down(self, tracker: str, person: str, now: float) -> None:
-        """Say who sits before a tracker now: new veils, new leases, another budget."""
+    def set_participant(self, tracker: str, participant: str, now: float) -> None:
+        """Set the participant at a tracker: new veils, new leases, another budget."""
         self.policy.tracker(tracker)
-        self._desks[tracker].seat_person(person)
+        self._trackers[tracker].set_participant(participant)
 
     def use_source(self, setting: TrackerSetting, now: float) -> None:
-        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget."""
+        """Use another source for a tracker's gaze: new veils with their quiet time, the same budget."""
         self.policy.tracker(setting.name)
         trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
         self.policy = replace(self.policy, trackers=trackers)
-        self._desks[setting.name].obey(setting, self.policy, now)
+        self._trackers[setting.name].apply_setting(setting, self.policy, now)
 
     def reload(self, policy: Policy, now: float) -> None:
-        """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
+        """Follow another policy. What did not change continues; what changed restarts with a quiet time."""
         self.policy = policy
         names = {app.name for app in policy.apps}
-        self._longest = max([self._longest, *(desk.longest_window() for desk in self._desks.values())])
-        for name in [name for name in self._seats if name not in names]:
-            seat = self._seats.pop(name)
-            seat.end("the policy has no such app any more")
-            self._desks[seat.setting.tracker].remove(seat)
+        self._longest = max([self._longest, *(stream.longest_window() for stream in self._trackers.values())])
+        for name in [name for name in self._apps if name not in names]:
+            app_stream = self._apps.pop(name)
+            app_stream.end("the policy has no such app any more")
+            self._trackers[app_stream.setting.tracker].remove(app_stream)
         kept: dict[str, TrackerStream] = {}
         for tracker in policy.trackers:
-            desk = self._desks.get(tracker.name)
-            if desk is None:  # perhaps a known tracker under another name
-                desk = self._desk(tracker.name)
-                desk.past_window = self._longest
-            desk.obey(tracker, policy, now)
-            kept[tracker.name] = desk
-        gone = {name: desk for name, desk in self._desks.items() if name not in kept}
+            stream = self._trackers.get(tracker.name)
+            if stream is None:  # perhaps a known tracker under another name
+                stream = self._new_stream(tracker.name)
+                stream.past_window = self._longest
+            stream.apply_setting(tracker, policy, now)
+            kept[tracker.name] = stream
+        gone = {name: stream for name, stream in self._trackers.items() if name not in kept}
         for app in policy.apps:
-            self._reseat(app.name, {**gone, **kept}, now)
-        self._desks = kept
-        for desk in gone.values():
-            desk.close()
+            self._replace_app(app.name, {**gone, **kept}, now)
+        self._trackers = kept
+        for stream in gone.values():
+            stream.close()
         self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
 
-    def desk_of(self, tracker: str) -> TrackerStream:
-        """Return a tracker's place in the hub, for the control page."""
+    def tracker_of(self, tracker: str) -> TrackerStream:
+        """Return the stream of a tracker, for the control page."""
         self.policy.tracker(tracker)
-        return self._desks[tracker]
+        return self._trackers[tracker]
 
-    def seat_of(self, app: str) -> AppStream:
-        """Return an app's place in the hub."""
+    def app_of(self, app: str) -> AppStream:
+        """Return the stream of an app."""
         self.policy.app(app)
-        return self._seats[app]
+        return self._apps[app]
 
     def status(self) -> HubStatus:
-        """Return everything there is to tell; nothing of it is gaze."""
+        """Return the state of everything; it holds no gaze."""
         return HubStatus(
-            tuple(desk.status() for desk in self._desks.values()),
-            tuple(group.status(desk.setting.name) for desk in self._desks.values() for group in desk.groups),
-            tuple(self._app_status(name) for name in self._seats),
+            tuple(stream.status() for stream in self._trackers.values()),
+            tuple(group.status(stream.setting.name) for stream in self._trackers.values() for group in stream.groups),
+            tuple(self._app_status(name) for name in self._apps),
             self._budgets(),
             self.latched,
         )
 
     def close(self) -> None:
-        """Shut all veils for good."""
-        for desk in self._desks.values():
-            desk.close()
+        """Close all veils for good."""
+        for stream in self._trackers.values():
+            stream.close()
 
     def latch(self, cause: LedgerRolledBack) -> None:
-        """Let nothing leave any more: what was spent is forgotten, so nobody can say what may still be spent."""
+        """Let nothing leave any more: the record of what was spent is lost, so what is left is unknown."""
         if self.latched:
             return
         self.latched = cause.message
@@ -349,83 +310,125 @@ class Hub:
         self._end_all()
 
     def _end_all(self) -> None:
-        for seat in self._seats.values():
-            if seat.is_on:
-                seat.end(LATCHED)
+        for app_stream in self._apps.values():
+            if app_stream.is_on:
+                app_stream.end(LATCHED)
 
-    def _desk(self, name: str) -> TrackerStream:
+    def _new_stream(self, name: str) -> TrackerStream:
         return TrackerStream(self.policy.tracker(name), self.policy, noise=self._noise, wall=self._wall, log=self._log)
 
     def _group(self, app: str) -> ViewerGroup:
-        return self._desks[self._seats[app].setting.tracker].group_of(self._seats[app])
+        return self._trackers[self._apps[app].setting.tracker].group_of(self._apps[app])
 
-    def _reseat(self, name: str, desks: dict[str, TrackerStream], now: float) -> None:
-        """Let an app follow the new policy: in its old group if nothing changed, else where it belongs now."""
+    def _replace_app(self, name: str, streams: dict[str, TrackerStream], now: float) -> None:
+        """Move an app to where the new policy wants it; it stays in its group if nothing changed."""
         app, tracker = self.policy.app(name), self.policy.tracker(self.policy.app(name).tracker)
-        seat = self._seats.get(name)
-        if seat is None:
-            seat = self._seats[name] = AppStream(app, tracker, self._log)
-            desks[app.tracker].place(seat, app.mechanism, now)
-        elif seat.setting != app:
-            old = desks[seat.setting.tracker]
-            seat.begin_anew()
-            if seat.setting.tracker != app.tracker:
-                old.remove(seat)
-            seat.obey(app, tracker)
-            desks[app.tracker].place(seat, app.mechanism, now)
-        desks[app.tracker].examine(seat)
+        app_stream = self._apps.get(name)
+        if app_stream is None:
+            app_stream = self._apps[name] = AppStream(app, tracker, self._log)
+            streams[app.tracker].place(app_stream, app.mechanism, now)
+        elif app_stream.setting != app:
+            old = streams[app_stream.setting.tracker]
+            app_stream.reopen()
+            if app_stream.setting.tracker != app.tracker:
+                old.remove(app_stream)
+            app_stream.apply_setting(app, tracker)
+            streams[app.tracker].place(app_stream, app.mechanism, now)
+        streams[app.tracker].check_guarantee(app_stream)
 
     def _app_status(self, name: str) -> AppStatus:
-        seat, group = self._seats[name], self._group(name)
-        setting, promise = seat.setting, group.always
-        tracker, scene = self.policy.tracker(setting.tracker), self._desks[setting.tracker].scene
-        words = guarantee_in_words(promise)
+        app_stream, group = self._apps[name], self._group(name)
+        setting, guarantee = app_stream.setting, group.paid_guarantee
+        tracker, scene = self.policy.tracker(setting.tracker), self._trackers[setting.tracker].scene
+        words = guarantee_in_words(guarantee)
         if group.follows is not None and scene is not None:
             words = f"{words} {scene.rests_on}"
-        words, identified = " ".join((words, *beside_sentences(setting))), measured_identification(group.mechanism)
+        words, identified = (
+            " ".join((words, *head_and_eyes_sentences(setting))),
+            measured_identification(group.mechanism),
+        )
         return AppStatus(
             name,
             setting.tracker,
             setting.protocol,
             group.name,
-            seat.output,
-            seat.state,
-            self.latched or seat.refused or seat.why,
-            seat.received.count,
-            seat.errors,
-            promise.proven,
+            app_stream.output,
+            app_stream.state,
+            self.latched or app_stream.refused or app_stream.why,
+            app_stream.received.count,
+            app_stream.errors,
+            guarantee.proven,
             words,
             identified["words"],
-            setting.knob,
+            setting.levels,
             group.mechanism.name,
-            seat.rule,
+            app_stream.rule,
             outputs_of(setting, tracker),
             level_of(
                 setting,
                 group.mechanism,
                 tracker.space,
-                max(0.0, seat.looser_at - self._now),
+                max(0.0, app_stream.weaker_at - self._now),
                 None if group.follows is None else group.follows.level,
             ),
             identified,
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:
-        told: dict[str, BudgetStatus] = {}
-        for desk in self._desks.values():
-            for purse in (group.purse for group in desk.groups):
-                budget, before = purse.budget, told.get(purse.person)
+        found: dict[str, BudgetStatus] = {}
+        for stream in self._trackers.values():
+            for leases in (group.leases for group in stream.groups):
+                budget, before = leases.budget, found.get(leases.participant)
                 if budget is None:
                     continue
                 known = [] if before is None or before.remaining is None else [before.remaining]
-                known += [] if purse.remaining is None else [float(purse.remaining)]
-                told[purse.person] = BudgetStatus(
-                    purse.person,
+                known += [] if leases.remaining is None else [float(leases.remaining)]
+                found[leases.participant] = BudgetStatus(
+                    leases.participant,
                     float(budget.epsilon_per_day),
                     float(budget.radius),
                     budget.unit,
                     min(known) if known else None,
-                    purse.spent or (before.spent if before else ""),
-                    purse.back or (before.back if before else ""),
+                    leases.spent or (before.spent if before else ""),
+                    leases.back or (before.back if before else ""),
                 )
-        return tuple(told.values())
+        return tuple(found.values())
+
+
+def rehearse(policy: Policy) -> None:
+    """Compile and cache what a policy can ask for: every veil of a scene, changes of privacy levels, fixations."""
+    for app in policy.apps:
+        tracker = policy.tracker(app.tracker)
+        if app.follow_scene:
+            _rehearse_scene(app, tracker)
+        elif app.mechanism.can_change:
+            _rehearse_change(app.mechanism, app.mechanism)
+        if "fixations" in outputs_of(app, tracker):
+            _rehearse_fixations(tracker.geometry)
+
+
+def _rehearse_scene(app: AppSetting, tracker: TrackerSetting) -> None:
+    trusted = tracker.scene is not None and tracker.scene.trusted
+    for level in (level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.levels)):
+        follow = SceneFollowing.of(app, level, trusted)
+        if follow is not None:
+            for radius in steps_between(RADII, follow.least.radius, follow.most.radius, follow.base.radius):
+                for window in steps_between(WINDOWS, follow.least.window, follow.most.window, follow.base.window):
+                    follow.veil(RadiusAndWindow(radius, window))
+            _rehearse_change(follow.veil(follow.base), follow.floor)
+
+
+@lru_cache(maxsize=64)
+def _rehearse_change(mechanism: SampleMechanism, wish: SampleMechanism) -> None:
+    veil = mechanism.start(NoiseSource.seeded(0))  # thrown away: it never sees gaze
+    veil.change(0.0, **wish.knob)
+    veil.close()
+
+
+@lru_cache(maxsize=8)
+def _rehearse_fixations(geometry: Geometry) -> None:
+    space = space_of(geometry)
+    feed = feed_of("fixations", edge="clamp", rate_hz=60.0, space=space, geometry=geometry, areas=None)
+    for number in range(40):  # two made-up fixations
+        corner = space.low if number < 20 else space.high
+        feed.give(number / 60, float(corner[0]), float(corner[1]), lambda shown: None)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Payments, in a process of their own: neither the ledger's disk nor its arithmetic keeps a sample waiting.
+"""Payments run in a process of their own, so that neither the ledger's disk nor its arithmetic delays a sample.
 
-`Payer` is the gateway's end. The other end is this module as a program: it opens the ledger, takes what is to be paid
-from its input, pays it together, and answers with one outcome for each. It ends when its input does, whatever became of
-the gateway. What it had charged until then stays charged.
+`PaymentProcess` is the gateway's side. The other side is this module as a program: it opens the ledger, reads charges
+from its input, pays them together, and answers with one outcome for each. It ends when its input does, whatever
+happened to the gateway. What it had charged until then stays charged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gazeveil.privacy.ledger.ledger import THIS_PROCESS, Clock
 Outcome = Receipt | GazeveilError
 
 PATIENCE_S = 2.0
-"""How long a payment waits for a ledger that others hold: a gateway that is told to stop waits little longer."""
+"""Seconds that a payment waits for a ledger that others hold; a gateway that is stopped waits little longer."""
 _FEW, _PARTS = 8, 10
 _SLOW_S = 0.1
 _LENGTH = struct.Struct(">I")
@@ -42,10 +42,10 @@ class LedgerLocation:
 
     Attributes:
         ledger: Its path or address.
-        create: Whether it is made if there is none.
-        identity: Which one it was when it last paid; empty if that is not known.
-        kept: The file that remembers that.
-        clock: The time that budgets come back by: the gateway's own, so that a successor has no other.
+        create: Whether to create it if there is none.
+        identity: Its identity when it last paid; empty if that is not known.
+        kept: The file that holds this identity.
+        clock: The clock by which budgets come back: the gateway's own, so that a later process has the same.
     """
 
     ledger: str
@@ -61,8 +61,8 @@ class PaymentResults:
 
     Attributes:
         outcomes: One for each.
-        trouble: Why none of them counts, if that is so.
-        notes: What participants should know though it is no error.
+        trouble: Why all of them failed, if they did.
+        notes: Notices for the log that are no errors.
     """
 
     outcomes: list[Outcome]
@@ -71,15 +71,15 @@ class PaymentResults:
 
     @classmethod
     def failed(cls, charges: Sequence[LeaseCharge], why: GazeveilError) -> PaymentResults:
-        """Return the answer if all of them failed for one reason."""
+        """Return the results if all of them failed for one reason."""
         return cls([why for _ in charges], why)
 
 
 class PaymentQueue:
-    """Payments that are due, and how many of them go at once.
+    """Payments that are due, and how many of them are paid at once.
 
-    Many at once are made and taken in one go, and samples would wait for that; few at once wait for the disk often. So
-    they go by the few while the ledger is quick, and all together when it is not.
+    Encoding many at once would delay samples; paying few at once waits for the disk often. So they are paid a few at a
+    time while the ledger is fast, and all together when it is slow.
     """
 
     def __init__(self) -> None:
@@ -87,22 +87,22 @@ class PaymentQueue:
         self._slow = False
 
     def add(self, charges: Iterable[LeaseCharge]) -> None:
-        """Take payments that are due."""
+        """Add payments that are due."""
         self._due.extend(charges)
 
     def next(self) -> list[LeaseCharge]:
-        """Return what is to be paid together now, which may be nothing."""
+        """Return what to pay together now; it may be nothing."""
         due = len(self._due)
         many = due if self._slow else max(_FEW, due // _PARTS)
         return [self._due.popleft() for _ in range(min(due, many))]
 
     def took(self, seconds: float) -> None:
-        """Say how long the last payment took."""
+        """Take the duration of the last payment."""
         self._slow = seconds > _SLOW_S
 
 
 class PaymentProcess:
-    """The process that pays, seen from the gateway. One that died is replaced at the next payment."""
+    """The gateway's side of the process that pays. If it died it is replaced at the next payment."""
 
     def __init__(self, where: LedgerLocation, note: Callable[[str], None]) -> None:
         self._where, self._note = where, note
@@ -111,11 +111,11 @@ class PaymentProcess:
 
     @property
     def is_to_create(self) -> bool:
-        """Whether a ledger is still to be made."""
+        """Whether a ledger is still to be created."""
         return self._where.create
 
     async def open(self) -> None:
-        """Open the ledger, which is made if it is to be.
+        """Open the ledger; create it if that was asked for.
 
         Raises:
             LedgerError: If it cannot be used.
@@ -125,11 +125,11 @@ class PaymentProcess:
             raise trouble
 
     async def pay(self, charges: Sequence[LeaseCharge]) -> list[Outcome]:
-        """Pay together, and return what became of each: a receipt once it is on disk, or an error. Never raises one."""
+        """Pay together; return a receipt once it is on disk, or an error, for each. Never raises."""
         return (await self._ask(charges)).outcomes
 
     async def close(self) -> None:
-        """Let the payment in hand end, and the process with it."""
+        """Wait for the current payment, then end the process."""
         process, self._process = self._process, None
         if process is None or process.stdin is None:
             return
@@ -174,7 +174,7 @@ class PaymentProcess:
         return answer
 
 
-class _Till:
+class _LedgerSide:
     """The ledger, in the process that pays."""
 
     def __init__(self) -> None:
@@ -184,14 +184,14 @@ class _Till:
     def answer(self, where: LedgerLocation, charges: Sequence[LeaseCharge]) -> PaymentResults:
         """Open the ledger if it is not open, and pay together.
 
-        After an error the ledger is closed and used again, never opened as if for the first time: it knows which file
-        it was, and so notices another one in its place.
+        After an error the ledger is closed and used again, but never opened as if for the first time: it remembers its
+        file, and so notices another one in its place.
         """
         try:
             ledger = self._opened(where)
             with ledger.transaction():
                 answer = PaymentResults([_paid(ledger, charge) for charge in charges])
-        except Exception as error:  # noqa: BLE001  (whatever it is: none of them counts, or nobody knows)
+        except Exception as error:  # noqa: BLE001  (whatever it is: all of them failed, or that is unknown)
             answer = PaymentResults.failed(charges, _as_ours(error))
         if self._ledger is not None and any(_is_broken(one) for one in (answer.trouble, *answer.outcomes)):
             with contextlib.suppress(GazeveilError):
@@ -246,17 +246,17 @@ def _read(file: IO[bytes]) -> Any:
 
 
 def main() -> None:
-    """Pay what the gateway asks for until it hangs up."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # those are for the gateway, which then hangs up
+    """Pay what the gateway asks for until it closes the connection."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # those are for the gateway, which then closes the pipe
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing else may speak where answers go
-    from gazeveil.gateway.hub.payments import _Till as Till  # noqa: PLC0415  (by the name that both ends know)
+    os.dup2(2, 1)  # nothing else may write where answers go
+    from gazeveil.gateway.hub.payments import _LedgerSide as LedgerSide  # noqa: PLC0415  (pickle needs the module's name, not __main__)
 
-    till = Till()
+    ledger = LedgerSide()
     while (asked := _read(sys.stdin.buffer)) is not None:
-        sent = pickle.dumps(till.answer(*asked))
+        sent = pickle.dumps(ledger.answer(*asked))
         answers.write(_LENGTH.pack(len(sent)) + sent)
         answers.flush()
 

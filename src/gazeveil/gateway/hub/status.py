@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a hub reports about itself: names, words, counts and guarantees; never gaze."""
+"""What a hub reports about itself: names, words, counts and guarantees, never gaze."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class TrackerStatus:
     Attributes:
         name: Its name.
         protocol: How it is read.
-        person: Who sits before it.
+        participant: Whose gaze it is.
         alive: Whether samples come.
         why: Why they do not; empty while they do.
         samples: How many came.
-        promise: What all its apps together guarantee the participant, in words.
+        guarantee: What all its apps together guarantee the participant, in words.
         clock_faults: What was odd about its clock.
         plane: How large the viewing plane of gaze is, and in which unit.
         raw_view: Whether the participant may look at raw gaze on the control page.
@@ -38,11 +38,11 @@ class TrackerStatus:
 
     name: str
     protocol: str
-    person: str
+    participant: str
     alive: bool
     why: str
     samples: int
-    promise: str
+    guarantee: str
     clock_faults: dict[str, int]
     plane: dict[str, Any]
     raw_view: bool
@@ -56,11 +56,11 @@ class GroupStatus:
     Attributes:
         name: Its name in logs and notes.
         tracker: Whose gaze.
-        person: Whose budget pays.
-        apps: Who looks on.
+        participant: Whose budget pays.
+        apps: The apps in it.
         veil: The mechanism in words.
-        promise: What is guaranteed, in words.
-        guarantee: The same as plain values.
+        guarantee: What is guaranteed, in words.
+        guarantee_values: The same as plain values.
         proven: Whether there is a guarantee.
         points: How many points left the veil.
         restarts: How often a new veil had to be started after an error.
@@ -72,11 +72,11 @@ class GroupStatus:
 
     name: str
     tracker: str
-    person: str
+    participant: str
     apps: tuple[str, ...]
     veil: str
-    promise: str
-    guarantee: dict[str, Any]
+    guarantee: str
+    guarantee_values: dict[str, Any]
     proven: bool
     points: int
     restarts: int
@@ -101,9 +101,9 @@ class AppStatus:
         shown: How many things it was shown.
         errors: How often it could not be shown one.
         proven: Whether its veil keeps a guarantee.
-        promise: Which, in words.
+        guarantee: Which, in words.
         identification: How often participants were identified behind such a veil, as measured, in words.
-        knob: What may be chosen live.
+        levels: The privacy levels that may be chosen live.
         veil: The mechanism's name.
         rule: The output that was chosen live; None where it is the policy's.
         outputs: What may be chosen.
@@ -121,9 +121,9 @@ class AppStatus:
     shown: int
     errors: int
     proven: bool
-    promise: str
+    guarantee: str
     identification: str
-    knob: tuple[str, ...]
+    levels: tuple[str, ...]
     veil: str
     rule: str | None
     outputs: tuple[str, ...]
@@ -133,10 +133,10 @@ class AppStatus:
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """What a participant may lose in any 24 hours, as far as this gateway knows; the ledger knows for certain.
+    """A participant's budget of any 24 hours, as far as this gateway knows; the ledger knows for certain.
 
     Attributes:
-        person: Whose.
+        participant: Whose.
         epsilon_per_day: The policy's budget.
         radius: How far a point may have been.
         unit: What the radius is measured in.
@@ -145,7 +145,7 @@ class BudgetStatus:
         back: What comes back next, and when; empty before the first payment.
     """
 
-    person: str
+    participant: str
     epsilon_per_day: float
     radius: float
     unit: str
@@ -156,7 +156,7 @@ class BudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class HubStatus:
-    """All of it; ``latched`` says why nothing leaves until the gateway is started again, and is empty otherwise."""
+    """The whole state; ``latched`` says why nothing leaves until the gateway is restarted, and is empty otherwise."""
 
     trackers: tuple[TrackerStatus, ...]
     groups: tuple[GroupStatus, ...]
@@ -170,23 +170,23 @@ class HubStatus:
 
 
 @functools.lru_cache(maxsize=256)
-def guarantee_in_words(promise: Guarantee) -> str:
-    """Say a guarantee in words; a hundred streams often share one."""
-    return promise.in_words()
+def guarantee_in_words(guarantee: Guarantee) -> str:
+    """Return a guarantee in words; a hundred streams often share one."""
+    return guarantee.in_words()
 
 
 @functools.lru_cache(maxsize=256)
-def joint_guarantee_in_words(promises: tuple[Guarantee, ...]) -> str:
-    """Say what is guaranteed to a participant whose apps put their heads together: unequal veils add up."""
-    windows = [promise.unit for promise in promises if isinstance(promise.unit, WindowOfGaze)]
-    if not promises:
+def joint_guarantee_in_words(guarantees: tuple[Guarantee, ...]) -> str:
+    """Return in words what a participant is guaranteed if all apps share what they get: unequal veils add up."""
+    windows = [guarantee.unit for guarantee in guarantees if isinstance(guarantee.unit, WindowOfGaze)]
+    if not guarantees:
         return "Nothing is shown."
     try:
-        if windows and all(promise.proven for promise in promises):
+        if windows and all(guarantee.proven for guarantee in guarantees):
             widest = max(window.seconds for window in windows), max(window.radius for window in windows)
             heads = [window.head_radius for window in windows if window.head_radius is not None]
             unit = WindowOfGaze(*widest, windows[0].unit, max(heads) if len(heads) == len(windows) else None)
-            promises = tuple(promise.restated(unit=unit) for promise in promises)
-        return functools.reduce(operator.add, promises).in_words()
+            guarantees = tuple(guarantee.restated(unit=unit) for guarantee in guarantees)
+        return functools.reduce(operator.add, guarantees).in_words()
     except CannotCompose as error:
         return f"Nothing is guaranteed: {error.message}."

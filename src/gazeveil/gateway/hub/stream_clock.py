@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stream time: a tracker's clock, but for what would break the guarantee of a window (erratum K3).
+"""Stream time: a tracker's clock without jumps that would break the guarantee of a window (erratum K3).
 
 Windows are counted on device time. A device clock that jumps ahead would declare a window over that is not, and its
 budget would be spent again. So stream time never runs back, and never runs ahead of the machine's own clock by more
-than `SLACK_S` in total, but for `DRIFT`: a quartz that is a little fast is no fault, however long it runs. What breaks
-the rule does not stop the stream: it goes on from its last moment by as much as the machine's clock went on.
+than `SLACK_S` in total, plus `DRIFT`: a quartz that is a little fast is no fault, however long it runs. A stamp that
+breaks the rule does not stop the stream: it continues from its last moment by as much as the machine's clock passed.
 
 When the tracker is silent, stream time can be filled up by the machine's clock, at the pace that samples had.
 """

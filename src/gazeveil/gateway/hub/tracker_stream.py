@@ -30,24 +30,24 @@ from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.toml_table import LONGEST_NAME
 
 MUTE_S = 0.1
-"""Without a sample for so long, or for three times the usual, a tracker is silent. Some are in every blink."""
+"""A tracker is silent after this many seconds, or three usual steps, without a sample. Some are in every blink."""
 STALE_S = 0.5
-"""Without a sample for so long, apps without a guarantee hear silence."""
+"""Apps without a guarantee get no gaze after this many seconds without a sample."""
 LONGEST_FILL_S = 2.0
-"""Without a sample for so long, apps with a guarantee do. Until then they are shown what samples without gaze would
-give them, and pay for it: that a tracker is silent tells of blinks. That it is for longer is not hidden."""
+"""Apps with a guarantee get no gaze after this many seconds. Until then they are shown what samples without gaze would
+give them, and pay for it, since short silences reveal blinks. Longer silences are not hidden."""
 SCENE_SILENT = f"nothing was read from the scene for {SCENE_STALE_S:g} s"
 
 
 class TrackerStream:
-    """A tracker and all that hangs on it.
+    """A tracker, and the veils and apps behind it.
 
     Attributes:
         setting: What the policy says.
-        person: Who sits there now.
+        participant: Whose gaze it is now.
         clock: Its stream time.
         groups: The viewer groups of its apps.
-        past_window: The longest window of a veil that is closed: whatever begins anew is quiet for as long.
+        past_window: The longest window of a closed veil: a new veil is quiet for at least as long.
         scene: What the participant looks at; None if nobody watches that.
         raw: Where raw gaze goes while the participant looks at it on the control page; None otherwise.
     """
@@ -61,7 +61,7 @@ class TrackerStream:
         wall: Callable[[], datetime],
         log: Log,
     ) -> None:
-        self.setting, self.person = setting, setting.person
+        self.setting, self.participant = setting, setting.participant
         self._policy, self._noise, self._wall, self._log = policy, noise, wall, log
         self.clock = StreamClock(setting.speed)
         self.groups: list[ViewerGroup] = []
@@ -73,9 +73,9 @@ class TrackerStream:
         self._why = WAITING
 
     @property
-    def seats(self) -> list[AppStream]:
+    def apps(self) -> list[AppStream]:
         """All its apps."""
-        return [seat for group in self.groups for seat in group.seats]
+        return [app for group in self.groups for app in group.apps]
 
     def push(self, samples: Sequence[RawSample], now: float) -> None:
         """Take samples."""
@@ -96,7 +96,7 @@ class TrackerStream:
             group.flush(now)
 
     def fill(self, now: float) -> None:
-        """Go on without the tracker while it is silent, for apps with a guarantee, with samples without gaze."""
+        """Continue with samples without gaze while the tracker is silent, for apps with a guarantee."""
         if not max(MUTE_S, 3.0 * self.clock.pace / self.setting.speed) < now - self._seen <= LONGEST_FILL_S:
             return
         groups = [group for group in self.groups if group.is_running and group.goes_on]
@@ -108,7 +108,7 @@ class TrackerStream:
                 group.flush(now)
 
     def lose(self, why: str) -> None:
-        """Tell all apps that the tracker is gone."""
+        """Report to all apps that the tracker is gone."""
         self._seen = -math.inf
         if self._why != why:
             self._log("tracker-lost", tracker=self.setting.name, why=why)
@@ -117,7 +117,7 @@ class TrackerStream:
             group.silence(why)
 
     def tick(self, now: float) -> None:
-        """Notice that no samples come, and let groups do what time demands."""
+        """Notice that no samples come, and let groups do what is due."""
         if not self._why and now - self._seen > STALE_S:
             self._why = f"no sample for {STALE_S:g} s"
             self._log("tracker-lost", tracker=self.setting.name, why=self._why)
@@ -131,144 +131,145 @@ class TrackerStream:
             group.tick(now)
             group.flush(now)
 
-    def see(self, reading: SceneReading, now: float) -> None:
-        """Take what was read from the scene; what comes late changes nothing."""
+    def scene_read(self, reading: SceneReading, now: float) -> None:
+        """Take a reading of the scene; a late one changes nothing."""
         if self.scene is not None and self.scene.take(reading, now):
             for group in self.groups:
-                group.look(self.scene, self.clock.last, now)
+                group.update_from_scene(self.scene, self.clock.last, now)
 
     def lose_scene(self, why: str, now: float) -> None:
-        """Say that the scene is not watched any more: radius and window are not lowered until it is again."""
+        """Handle the loss of the scene: radius and window are not lowered until it is watched again."""
         if self.scene is not None and self.scene.lost != why:
             self._log("scene-lost", tracker=self.setting.name, why=why)
             self.scene.lost = why
             for group in self.groups:
-                group.look(self.scene, self.clock.last, now)
+                group.update_from_scene(self.scene, self.clock.last, now)
 
-    def level_of(self, seat: AppStream) -> SampleMechanism:
-        """Return an app's veil at its current privacy level; its radius and window may be the scene's to set."""
-        group = self.group_of(seat)
+    def level_of(self, app: AppStream) -> SampleMechanism:
+        """Return an app's veil at its current privacy level, before the scene changes its radius and window."""
+        group = self.group_of(app)
         return group.mechanism if group.follows is None else group.follows.level
 
     def serves(self, group: ViewerGroup, now: float) -> bool:
-        """Whether a group has something to show: samples come, or came so lately that it goes on without."""
+        """Whether a group has something to show: samples come, or came recently enough."""
         return now - self._seen <= _patience(group)
 
-    def forbids(self, seat: AppStream, mechanism: SampleMechanism) -> str:
-        """Return why an app may not use a veil for the participant who sits here; empty if it may."""
-        promise = mechanism.guarantee
-        kept = guarantee_after_noise(promise, self._noise) if mechanism.draws_noise else promise
-        return forbidden(kept, allowed=seat.setting.unproven, budget=self._policy.budget_of(self.person))
+    def forbids(self, app: AppStream, mechanism: SampleMechanism) -> str:
+        """Return why an app may not use a veil for the current participant; empty if it may."""
+        guarantee = mechanism.guarantee
+        kept = kept_promise(guarantee, self._noise) if mechanism.draws_noise else guarantee
+        return forbidden(kept, allowed=app.setting.unproven, budget=self._policy.budget_of(self.participant))
 
-    def place(self, seat: AppStream, mechanism: SampleMechanism, now: float) -> None:
-        """Put an app behind a veil: where there is an equal one, behind that."""
+    def place(self, app: AppStream, mechanism: SampleMechanism, now: float) -> None:
+        """Put an app behind a veil, in the group that has an equal one if there is such a group."""
         scene = self.scene
-        follows = None if scene is None else SceneFollowing.of(seat.setting, mechanism, scene.trusted)
+        follows = None if scene is None else SceneFollowing.of(app.setting, mechanism, scene.trusted)
         if scene is None or follows is None:
             target = next((g for g in self.groups if g.follows is None and g.mechanism == mechanism), None)
         else:
             read = None if scene.lost else scene.reading
             mechanism = follows.veil(follows.base if read is None else follows.aim(read))
             target = next((group for group in self.groups if group.follows == follows), None)
-        old = next((group for group in self.groups if seat in group.seats), None)
+        old = next((group for group in self.groups if app in group.apps), None)
         if old is not None and target is old:
-            old.seats_changed()
+            old.apps_changed()
             return
         t = self.clock.last
-        if old is not None and target is None and len(old.seats) == 1 and old.mechanism.can_become(mechanism):
+        if old is not None and target is None and len(old.apps) == 1 and old.mechanism.can_become(mechanism):
             old.become(mechanism, t, follows)
-            self.examine(seat)
+            self.check_guarantee(app)
             return
         quiet = 0.0
         if old is not None:
-            seat.window = max(seat.window, old.window)
-            quiet = max(seat.window, window_of(mechanism.guarantee))
+            app.window = max(app.window, old.window)
+            quiet = max(app.window, window_of(mechanism.guarantee))
         if target is None:
             target = self._new_group(mechanism, quiet, follows)
         if old is not None:
-            self.remove(seat)
-        target.join(seat, t, now, quiet)
-        self.examine(seat)
+            self.remove(app)
+        target.join(app, t, now, quiet)
+        self.check_guarantee(app)
 
-    def remove(self, seat: AppStream) -> None:
-        """Let an app go; a group without apps is closed."""
-        group = self.group_of(seat)
-        group.leave(seat)
-        if not group.seats:
+    def remove(self, app: AppStream) -> None:
+        """Remove an app; a group without apps is closed."""
+        group = self.group_of(app)
+        group.leave(app)
+        if not group.apps:
             group.close()
             self.past_window = max(self.past_window, group.window)
             self.groups = [other for other in self.groups if other is not group]
 
-    def group_of(self, seat: AppStream) -> ViewerGroup:
+    def group_of(self, app: AppStream) -> ViewerGroup:
         """Return the viewer group of an app."""
         for group in self.groups:
-            if seat in group.seats:
+            if app in group.apps:
                 return group
-        raise InternalError("an app sits behind no veil")
+        raise InternalError("an app is in no viewer group")
 
-    def examine(self, seat: AppStream) -> None:
-        """See whether an app may have its veil for the participant who sits here; tell it if not."""
-        group = self.group_of(seat)
-        before, seat.refused = seat.refused, self.forbids(seat, group.mechanism)
-        if seat.refused:
-            seat.end(NOT_ALLOWED)
+    def check_guarantee(self, app: AppStream) -> None:
+        """Check whether an app may use its veil for the current participant; end its stream if not."""
+        group = self.group_of(app)
+        before, app.refused = app.refused, self.forbids(app, group.mechanism)
+        if app.refused:
+            app.end(NOT_ALLOWED)
         elif before:
-            seat.begin_anew()
-        group.seats_changed()
+            app.reopen()
+        group.apps_changed()
 
-    def seat_person(self, person: str) -> None:
-        """Begin anew for another participant."""
-        if not person or person != person.strip() or len(person) > LONGEST_NAME or not person.isprintable():
+    def set_participant(self, participant: str) -> None:
+        """Restart for another participant."""
+        is_plain = participant.isprintable() and participant == participant.strip()
+        if not is_plain or not 0 < len(participant) <= LONGEST_NAME:
             raise OptionError(
                 f"a participant's name has 1 to {LONGEST_NAME} printable letters, and no blanks at its ends"
             )
-        person = unicodedata.normalize("NFC", person)  # or one name, typed on two machines, would be two accounts
-        if person == self.person:
+        participant = unicodedata.normalize("NFC", participant)  # or one name typed on two machines is two accounts
+        if participant == self.participant:
             return
-        self.person = person
+        self.participant = participant
         self._forget()
-        self._log("person-changed", tracker=self.setting.name)
-        self._begin_anew()
+        self._log("participant-changed", tracker=self.setting.name)
+        self._restart()
 
     def longest_window(self) -> float:
         """Return the longest window that was ever guaranteed here."""
         return max([self.past_window, *(group.window for group in self.groups)])
 
-    def obey(self, setting: TrackerSetting, policy: Policy, now: float) -> None:
-        """Follow a new policy; apps are placed after that."""
+    def apply_setting(self, setting: TrackerSetting, policy: Policy, now: float) -> None:
+        """Follow a new policy; the hub places the apps after that."""
         before, old = self.setting, self._policy
         self.setting, self._policy = setting, policy
-        if setting.person != before.person:
-            self.person = setting.person
+        if setting.participant != before.participant:
+            self.participant = setting.participant
             self._forget()
         if setting != before:
-            other = replace(setting, person=before.person) != before
+            other = replace(setting, participant=before.participant) != before
             if setting.scene != before.scene:
                 self.scene = _scene(setting)
-                for seat in self.seats:
-                    self.place(seat, self.level_of(seat), now)
+                for app in self.apps:
+                    self.place(app, self.level_of(app), now)
             if other:
                 self.clock = StreamClock(setting.speed)
                 for group in self.groups:
                     group.speed = setting.speed
-            self._begin_anew(other_clock=other)
-        elif (old.budget_of(self.person), old.lease_s) != (policy.budget_of(self.person), policy.lease_s):
+            self._restart(other_clock=other)
+        elif (old.budget_of(self.participant), old.lease_s) != (policy.budget_of(self.participant), policy.lease_s):
             for group in self.groups:
-                group.new_purse()
-                for seat in group.seats:
-                    self.examine(seat)
+                group.new_leases()
+                for app in group.apps:
+                    self.check_guarantee(app)
 
     def status(self) -> TrackerStatus:
-        """Return what there is to tell."""
+        """Return its state."""
         space = self.setting.space
         return TrackerStatus(
             self.setting.name,
             self.setting.protocol,
-            self.person,
+            self.participant,
             not self._why,
             self._why,
             self._samples,
-            joint_guarantee_in_words(tuple(group.always for group in self.groups)),
+            joint_guarantee_in_words(tuple(group.paid_guarantee for group in self.groups)),
             self.clock.faults._asdict(),
             {"width": space.size[0], "height": space.size[1], "unit": space.unit},
             self.setting.raw_view,
@@ -276,9 +277,9 @@ class TrackerStream:
         )
 
     def _scene_status(self, scene: SceneState) -> dict[str, Any]:
-        """Return what there is to tell of the scene and of who follows it, as plain values."""
+        """Return the state of the scene and of the apps that follow it, as plain values."""
         apps = {
-            seat.setting.name: {
+            app.setting.name: {
                 "radius": float(group.pace.applied.radius),
                 "window_s": float(group.pace.applied.window),
                 "why": scene.why(group.follows, group.pace),
@@ -287,7 +288,7 @@ class TrackerStream:
             }
             for group in self.groups
             if group.follows is not None and group.pace is not None
-            for seat in group.seats
+            for app in group.apps
         }
         return scene.status() | {
             "unit": self.setting.space.unit,
@@ -296,21 +297,21 @@ class TrackerStream:
         }
 
     def close(self) -> None:
-        """Shut all veils for good."""
+        """Close all veils for good."""
         for group in self.groups:
             group.close()
 
     def _forget(self) -> None:
-        """Keep nothing that the participant who sits here now could see of the one before."""
+        """Drop everything that the current participant could see of the one before."""
         self.raw = None
-        for seat in self.seats:
-            seat.received.clear()
+        for app in self.apps:
+            app.received.clear()
 
-    def _begin_anew(self, *, other_clock: bool = False) -> None:
+    def _restart(self, *, other_clock: bool = False) -> None:
         for group in self.groups:
-            group.begin_anew(other_clock=other_clock)
-            for seat in group.seats:
-                self.examine(seat)
+            group.restart(other_clock=other_clock)
+            for app in group.apps:
+                self.check_guarantee(app)
 
     def _new_group(self, mechanism: SampleMechanism, quiet_s: float, follows: SceneFollowing | None) -> ViewerGroup:
         self._made += 1
@@ -318,7 +319,7 @@ class TrackerStream:
             f"{self.setting.name}/{self._made}",
             mechanism,
             noise=self._noise,
-            make_purse=self._purse,
+            make_leases=self._leases_for,
             quiet_s=max(quiet_s, self.past_window),
             log=self._log,
             speed=self.setting.speed,
@@ -327,13 +328,13 @@ class TrackerStream:
         self.groups = [*self.groups, group]
         return group
 
-    def _purse(self, group: str, promise: Guarantee, mechanism: SampleMechanism) -> GroupLeases:
+    def _leases_for(self, group: str, guarantee: Guarantee, mechanism: SampleMechanism) -> GroupLeases:
         return GroupLeases(
             group,
-            self.person,
-            promise,
+            self.participant,
+            guarantee,
             mechanism.to_dict(),
-            budget=self._policy.budget_of(self.person),
+            budget=self._policy.budget_of(self.participant),
             lease_s=self._policy.lease_s,
             wall=self._wall,
         )

@@ -19,7 +19,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0
-"""Pauses before a veil that failed is replaced; they double."""
+"""Pauses in seconds before a veil that failed is replaced; they double."""
 
 QUIET = "a new stream begins with a quiet time"
 UNPAID = "waiting for the ledger"
@@ -34,20 +34,20 @@ class ViewerGroup:
     Attributes:
         name: For logs and notes.
         mechanism: The veil, at its current privacy level.
-        purse: What pays for it.
-        seats: Its apps.
+        leases: What pays for it.
+        apps: Its apps.
         is_running: Whether there is anyone to show gaze to.
-        goes_on: Whether it goes on when the tracker is silent: with a guarantee, releases come on the public clock.
+        goes_on: Whether it continues while the tracker is silent: with a guarantee, releases come on the public clock.
         speed: How many seconds of stream time a second of the machine's clock stands for.
         follows: How radius and window follow the scene; None if they do not.
         pace: What the scene asked for, and what of it holds.
-        tap: Where the veil's points go as well while someone looks on; None otherwise, and whenever a veil begins.
-        window: The longest window that was guaranteed lately, in seconds: how long whatever follows must be quiet.
+        tap: A copy of the veil's points while the control page shows them; None otherwise, and whenever a veil begins.
+        window: The longest window that was guaranteed lately, in seconds: whatever follows is quiet for as long.
     """
 
     __slots__ = (
-        "_joining", "_live", "_log", "_make_purse", "_noise", "_pause", "_points", "_retry_at", "_running", "follows",
-        "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats", "speed", "tap", "window",
+        "_joining", "_live", "_log", "_make_leases", "_noise", "_pause", "_points", "_retry_at", "_running", "apps",
+        "follows", "goes_on", "is_running", "leases", "mechanism", "name", "pace", "restarts", "speed", "tap", "window",
     )  # fmt: skip
 
     def __init__(
@@ -56,18 +56,18 @@ class ViewerGroup:
         mechanism: SampleMechanism,
         *,
         noise: NoiseSource,
-        make_purse: MakeGroupLeases,
+        make_leases: MakeGroupLeases,
         quiet_s: float,
         log: Log,
         speed: float = 1.0,
         follows: SceneFollowing | None = None,
     ) -> None:
-        """Begin a group with a new veil, which is quiet for its window or for ``quiet_s``, whichever is longer."""
+        """Start a group with a new veil, which is quiet for its window or for ``quiet_s``, whichever is longer."""
         self._follow(follows, mechanism)
         self.name, self.mechanism, self.speed = name, mechanism, speed
-        self._noise, self._make_purse, self._log = noise, make_purse, log
-        self.goes_on = self.promise.proven
-        self.seats: list[AppStream] = []
+        self._noise, self._make_leases, self._log = noise, make_leases, log
+        self.goes_on = self.guarantee.proven
+        self.apps: list[AppStream] = []
         self.tap: Ring[Point] | None = None
         self._running: tuple[AppStream, ...] = ()
         self.is_running = False
@@ -76,18 +76,18 @@ class ViewerGroup:
         self._live: LiveVeil | None = None
         self._retry_at, self._pause = -math.inf, FIRST_PAUSE_S
         self._points = self.restarts = 0
-        self.purse = self._made_purse()
+        self.leases = self._fresh_leases()
         self._start(now=-math.inf)
 
     @property
-    def promise(self) -> Guarantee:
+    def guarantee(self) -> Guarantee:
         """What its stream guarantees now, with this noise."""
-        return self._kept(self.mechanism)
+        return self._guarantee_of(self.mechanism)
 
     @property
-    def always(self) -> Guarantee:
-        """What its stream guarantees whatever the scene does; this is what is paid for."""
-        return self._kept(self._least)
+    def paid_guarantee(self) -> Guarantee:
+        """What its stream guarantees whatever the scene does: the leases pay for this."""
+        return self._guarantee_of(self._least)
 
     def take(
         self,
@@ -98,7 +98,7 @@ class ViewerGroup:
         head: Pointing | None = None,
         eyes: EyeGeometry | None = None,
     ) -> None:
-        """Veil one sample and show it; whatever goes wrong, nothing else leaves."""
+        """Veil one sample and show it. On any error the veil is closed and nothing leaves."""
         live = self._live
         if live is None or not self.is_running:
             return
@@ -118,65 +118,65 @@ class ViewerGroup:
         shown_x, shown_y = point
         if self.tap is not None:
             self.tap.add((t, shown_x, shown_y))
-        for seat in self._running:
-            seat.give(t, shown_x, shown_y, live.head, eyes)
+        for app in self._running:
+            app.give(t, shown_x, shown_y, live.head, eyes)
 
     def flush(self, arrived: float) -> None:
-        """Let what was shown leave: what came together leaves together, so who is behind catches up."""
-        for seat in self._running:
-            outlet = seat.outlet
+        """Send what was shown: samples that came together leave together, so a slow reader catches up."""
+        for app in self._running:
+            outlet = app.outlet
             if outlet is not None:
                 try:
                     outlet.flush(arrived)
                 except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
-                    seat.failed(error)
+                    app.failed(error)
 
     def tick(self, now: float) -> None:
-        """Start a new veil, if one failed and the pause is over; ask a spent budget again, when it is time."""
+        """Replace a veil that failed once the pause is over; ask a spent budget again when that is due."""
         if self._live is None and now >= self._retry_at:
             self._start(now)
-        if self.purse.spent and not self.purse.is_spent(now):
-            for seat in self.seats:
-                seat.begin_anew()
+        if self.leases.spent and not self.leases.is_spent(now):
+            for app in self.apps:
+                app.reopen()
 
-    def join(self, seat: AppStream, t: float | None, now: float, quiet_s: float = 0.0) -> None:
-        """Take an app in. One that comes from another veil first waits, on both clocks."""
-        self.seats.append(seat)
+    def join(self, app: AppStream, t: float | None, now: float, quiet_s: float = 0.0) -> None:
+        """Add an app. One that comes from another veil first waits, on both clocks."""
+        self.apps.append(app)
         if quiet_s > 0.0:
-            self._joining.append((seat, -math.inf if t is None else t + quiet_s, now + quiet_s))
-            seat.silence(QUIET)
-        self.seats_changed()
+            self._joining.append((app, -math.inf if t is None else t + quiet_s, now + quiet_s))
+            app.silence(QUIET)
+        self.apps_changed()
 
-    def leave(self, seat: AppStream) -> None:
-        """Let an app go."""
-        self.seats.remove(seat)
-        self.seats_changed()
+    def leave(self, app: AppStream) -> None:
+        """Remove an app."""
+        self.apps.remove(app)
+        self.apps_changed()
 
-    def seats_changed(self) -> None:
-        """See who takes part now."""
-        self._joining = [entry for entry in self._joining if entry[0] in self.seats]
+    def apps_changed(self) -> None:
+        """Update which apps take part."""
+        self._joining = [entry for entry in self._joining if entry[0] in self.apps]
         waiting = [entry[0] for entry in self._joining]
-        self._running = tuple(seat for seat in self.seats if seat.takes_part and seat not in waiting)
-        self.is_running = any(seat.takes_part for seat in self.seats)
+        self._running = tuple(app for app in self.apps if app.takes_part and app not in waiting)
+        self.is_running = any(app.takes_part for app in self.apps)
 
-    def begin_anew(self, *, other_clock: bool = False) -> None:
-        """Start a new veil and forget the lease: another participant sits there, or the tracker changed."""
+    def restart(self, *, other_clock: bool = False) -> None:
+        """Start a new veil and drop the lease: the participant or the tracker changed."""
         if other_clock:  # moments of the old clock mean nothing any more
-            self._joining = [(seat, -math.inf, until_now) for seat, _, until_now in self._joining]
+            self._joining = [(app, -math.inf, until_now) for app, _, until_now in self._joining]
         self.close("a new stream begins")
-        self.new_purse()
+        self.new_leases()
         self._start(now=-math.inf)
 
-    def new_purse(self) -> None:
-        """Pay anew: the guarantee or the budget changed. What was paid before is lost."""
+    def new_leases(self) -> None:
+        """Start new leases: the guarantee or the budget changed. What was paid before is lost."""
         if self._live is not None:
             self._live.shut()
-        self.purse = self._made_purse()
-        for seat in self.seats:
-            seat.begin_anew()
+        self.leases = self._fresh_leases()
+        for app in self.apps:
+            app.reopen()
 
     def become(self, mechanism: SampleMechanism, t: float | None, follows: SceneFollowing | None = None) -> None:
-        """Turn the veil's privacy level (erratum K4), and pay for the new guarantee before anything else leaves.
+        """Change the veil's privacy level (erratum K4), and pay for the new guarantee before anything else leaves.
 
         Raises:
             OptionError: If the veil cannot keep the new guarantee; everything stays as it was.
@@ -191,19 +191,19 @@ class ViewerGroup:
             self.close("the privacy level was changed")
             self._start(now=-math.inf)
         self._follow(follows, mechanism)
-        self.new_purse()
+        self.new_leases()
 
-    def look(self, scene: SceneState, t: float | None, now: float) -> None:
-        """See what the scene asks for, and follow it if it is time."""
+    def update_from_scene(self, scene: SceneState, t: float | None, now: float) -> None:
+        """Take what the scene asks for, and follow it if that is due."""
         if self.follows is not None and self.pace is not None:
             scene.ask(self.follows, self.pace, now)
             self.follow(t, now)
 
     def follow(self, t: float | None, now: float) -> None:
-        """Follow what the scene asked for, if it is time (erratum K4).
+        """Follow what the scene asked for, if that is due (erratum K4).
 
-        The lease goes on: it was paid for the least that the scene may ask for. So does the stream; the quiet start
-        was as long as the longest window that it may ask for.
+        The lease stays valid: it paid for the smallest radius and window that the scene may ask for. So does the
+        stream: its quiet start was as long as the longest window that the scene may ask for.
         """
         if self.follows is None or self.pace is None or (aim := self.pace.due(now)) is None:
             return
@@ -224,49 +224,49 @@ class ViewerGroup:
         self._log("scene-followed", group=self.name, veil=mechanism.in_words())
 
     def silence(self, why: str) -> None:
-        """Tell its apps that there is no gaze at present."""
-        for seat in self.seats:
-            if seat.takes_part:
-                seat.silence(why)
+        """Report to its apps that there is no gaze at present."""
+        for app in self.apps:
+            if app.takes_part:
+                app.silence(why)
 
     def close(self, reason: str = "no one is watching any more") -> None:
-        """Shut the veil for good; what goes on begins a new one."""
+        """Close the veil for good; a new one is needed to continue."""
         if self._live is not None:
             self._points += self._live.points
             self._live.close(reason)
         self._live = self.tap = None
 
     def status(self, tracker: str) -> GroupStatus:
-        """Return what there is to tell."""
-        promise, live = self.promise, self._live
+        """Return its state."""
+        guarantee, live = self.guarantee, self._live
         return GroupStatus(
             self.name,
             tracker,
-            self.purse.person,
-            tuple(seat.setting.name for seat in self.seats),
+            self.leases.participant,
+            tuple(app.setting.name for app in self.apps),
             self.mechanism.in_words(),
-            guarantee_in_words(promise),
-            promise.to_dict(),
-            promise.proven,
+            guarantee_in_words(guarantee),
+            guarantee.to_dict(),
+            guarantee.proven,
             self._points + (live.points if live is not None else 0),
             self.restarts,
             live.veil.faults._asdict() if live is not None else {},
-            self.purse.seconds_paid,
-            None if self.purse.remaining is None else float(self.purse.remaining),
-            self.purse.trouble,
+            self.leases.seconds_paid,
+            None if self.leases.remaining is None else float(self.leases.remaining),
+            self.leases.trouble,
         )
 
     @property
     def _least(self) -> SampleMechanism:
-        """The veil that is kept whatever the scene does."""
+        """The weakest veil that the scene may ask for."""
         return self.mechanism if self.follows is None else self.follows.floor
 
-    def _kept(self, mechanism: SampleMechanism) -> Guarantee:
-        promise = mechanism.guarantee
-        return guarantee_after_noise(promise, self._noise) if mechanism.draws_noise else promise
+    def _guarantee_of(self, mechanism: SampleMechanism) -> Guarantee:
+        guarantee = mechanism.guarantee
+        return kept_promise(guarantee, self._noise) if mechanism.draws_noise else guarantee
 
-    def _made_purse(self) -> GroupLeases:
-        return self._make_purse(self.name, self.always, self._least)
+    def _fresh_leases(self) -> GroupLeases:
+        return self._make_leases(self.name, self.paid_guarantee, self._least)
 
     def _follow(self, follows: SceneFollowing | None, mechanism: SampleMechanism) -> None:
         self.follows, self.pace = follows, None
@@ -275,29 +275,29 @@ class ViewerGroup:
             self.pace = FollowingPace(RadiusAndWindow(level["radius"], level["window"]))
 
     def _opened(self, live: LiveVeil, t: float, now: float) -> bool:
-        """Open the veil if it may be; say why not if not."""
+        """Open the veil if it is allowed and paid for; report why not otherwise."""
         if live.is_quiet(t, now):
             self.silence(QUIET)
             return False
-        ends = self.purse.begin(t, now)
+        ends = self.leases.begin(t, now)
         if ends is not None:
             live.open_until(*ends)
             if live.points:  # it works, so the next error is a first one again
                 self._pause = FIRST_PAUSE_S
             return True
-        if self.purse.is_spent(now):
-            for seat in self.seats:
-                if seat.takes_part:
-                    seat.end(self.purse.spent)
+        if self.leases.is_spent(now):
+            for app in self.apps:
+                if app.takes_part:
+                    app.end(self.leases.spent)
         else:
             self.silence(UNPAID)
         return False
 
     def _let_in(self, t: float, now: float) -> None:
-        ready = [seat for seat, until_t, until_now in self._joining if t > until_t and now > until_now]
+        ready = [app for app, until_t, until_now in self._joining if t > until_t and now > until_now]
         if ready:
             self._joining = [entry for entry in self._joining if entry[0] not in ready]
-            self.seats_changed()
+            self.apps_changed()
 
     def _fail(self, error: Exception, now: float) -> None:
         self._log("veil-closed", group=self.name, error=type(error).__name__)

@@ -35,7 +35,7 @@ export class Detail {
     write(byId("detail-pause"), app.state === "off" ? "Resume" : "Pause");
     showGauge(app.recognised ?? null);
     mark(document.querySelector(".guarantee"), "data-proven", app.proven ? "yes" : "no");
-    write(byId("guarantee-words"), sentence(app.promise));
+    write(byId("guarantee-words"), sentence(app.guarantee));
     this.paintRule(app);
     if (another) byId("tags-field").value = (app.tags ?? []).join(", ");
   }

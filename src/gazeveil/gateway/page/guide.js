@@ -34,7 +34,7 @@ class Guide {
     this.given = {
       screen: 0,
       tracker: { name: "desk", protocol: first(sources, "simulate"), address: "", screen: { ...screens[0] } },
-      person: "participant-1",
+      participant: "participant-1",
       budget: "5000",
       app: { name: "reader", protocol: first(sinks, "websocket"), listen: "", output: "samples" },
       level: first(presets, "mpmu"),

@@ -66,13 +66,13 @@ const participant = {
   build: (given) => [
     heading("Whose gaze is it?"),
     make("p", {}, "The daily privacy budget belongs to this participant. A code is enough; no real name is needed."),
-    make("div", { class: "fields" }, field("guide-person", "Participant", given.person), field("guide-budget", "Budget of ε in any 24 hours (empty: none)", given.budget, { inputmode: "decimal" })),
+    make("div", { class: "fields" }, field("guide-participant", "Participant", given.participant), field("guide-budget", "Budget of ε in any 24 hours (empty: none)", given.budget, { inputmode: "decimal" })),
     make("p", { class: "quiet-text" }, "With the medium level, 5000 lasts about an hour and a half of gaze each day."),
   ],
   take: (given) => {
-    given.person = text("guide-person");
+    given.participant = text("guide-participant");
     given.budget = text("guide-budget");
-    if (!given.person) return "Name the participant.";
+    if (!given.participant) return "Name the participant.";
     if (given.budget && !/^\d+(\.\d+)?$/.test(given.budget)) return "The budget must be a number, such as 5000.";
     return "";
   },
@@ -131,5 +131,5 @@ export function request(given) {
   if (one.address) asked.address = one.address;
   const wanted = { name: other.name, protocol: other.protocol, output: other.output };
   if (other.listen) wanted.listen = Number(other.listen);
-  return { tracker: asked, person: given.person, app: wanted, level: given.level, budget: given.budget || null };
+  return { tracker: asked, participant: given.participant, app: wanted, level: given.level, budget: given.budget || null };
 }

@@ -42,8 +42,8 @@ export class LevelForm {
     this.paintPresets(level);
     this.paintSlider(level);
     this.paintFields(level, another);
-    if (this.until && !(level.looser_in_s > 0)) write(byId("level-when"), "Holds now.");
-    this.until = level.looser_in_s > 0 ? performance.now() + 1000 * level.looser_in_s : 0;
+    if (this.until && !(level.weaker_in_s > 0)) write(byId("level-when"), "Holds now.");
+    this.until = level.weaker_in_s > 0 ? performance.now() + 1000 * level.weaker_in_s : 0;
     this.count();
   }
 
@@ -145,12 +145,12 @@ export class LevelForm {
     this.busy = true;
     write(byId("level-problem"), "");
     try {
-      const app = await post(appPath(name, "knob"), wish);
+      const app = await post(appPath(name, "level"), wish);
       this.busy = false;
       this.changed(app);
       const level = app.level ?? {};
-      this.until = level.looser_in_s > 0 ? performance.now() + 1000 * level.looser_in_s : 0;
-      const when = this.until ? `holds in ${short(level.looser_in_s)} seconds` : "holds now";
+      this.until = level.weaker_in_s > 0 ? performance.now() + 1000 * level.weaker_in_s : 0;
+      const when = this.until ? `holds in ${short(level.weaker_in_s)} seconds` : "holds now";
       const title = level.preset ? `${presetName(level.preset)}: ` : "";
       announce(`${title}${isLevel(level) ? levelWords(level, level.unit) : "no numbers"}, ${when}.`);
       if (!this.until) write(byId("level-when"), "Holds now: a stricter level holds at once.");

@@ -17,7 +17,7 @@ import { SourceChoice } from "./source.js";
 import { Stage } from "./stage.js";
 import { summarise } from "./summary.js";
 import { startTheme } from "./theme.js";
-import { Toys } from "./toys.js";
+import { DemoApps } from "./demo_apps.js";
 import { Trails } from "./trails.js";
 
 const SUMMARY_MS = 3000;
@@ -43,7 +43,7 @@ class Page {
     this.detail = new Detail((app) => this.changed(app));
     this.apps = new Apps({ stage: this.stage, choose: (name) => this.choose(name), pause: (name, paused) => this.pause(name, paused) });
     this.source = new SourceChoice(() => this.tracker, (kind) => this.sourceChanged(kind));
-    this.toys = new Toys();
+    this.demoApps = new DemoApps();
     this.pulse = new Pulse({
       ask: () => get("v1/status"),
       told: (status) => this.told(status),
@@ -52,7 +52,7 @@ class Page {
     });
     startTheme(() => {
       this.stage.recolour();
-      this.toys.recolour();
+      this.demoApps.recolour();
     });
     startGuide();
     byId("freeze").addEventListener("click", () => this.freeze());
@@ -156,7 +156,7 @@ class Page {
   }
 
   paint() {
-    const { apps, trackers, toys = [] } = this.status;
+    const { apps, trackers, demo_apps: demoApps = [] } = this.status;
     const here = trackers.find((one) => one.name === this.tracker);
     const plane = here?.plane ?? PLANE;
     const app = apps.find((one) => one.name === this.app) ?? null;
@@ -165,10 +165,10 @@ class Page {
     const followed = here?.scene?.apps?.[this.app];
     this.levelNow = { app: this.app, radius: (followed?.radius ?? app?.level?.radius ?? 0) / plane.width };
     this.detail.show(app);
-    this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.person ?? "");
+    this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.participant ?? "");
     this.source.show(here?.source ?? null);
     this.raw.allow(here?.raw_view ?? true);
-    this.toys.show(toys, apps, plane);
+    this.demoApps.show(demoApps, apps, plane);
     if (here) this.scene.look(here.name, here.scene ?? null, this.app);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The gazeveil authors
 // SPDX-License-Identifier: Apache-2.0
-// The mouse as an eye: a layer over every picture and toy app takes the pointer (or the arrow keys) and sends where it
-// is, as shares of that picture, to the gateway's listening source. The layer also keeps the pointer from the toy apps:
+// The mouse as an eye: a layer over every picture and demo app takes the pointer (or the arrow keys) and sends where it
+// is, as shares of that picture, to the gateway's listening source. The layer also keeps the pointer from the demo apps:
 // they learn where it is from veiled gaze alone.
 import { make } from "./dom.js";
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The gazeveil authors
 // SPDX-License-Identifier: Apache-2.0
-// Raw gaze on the person's own page: off until asked for, one capability for each time, off again when the answer ends.
+// Raw gaze on the participant's own page: off until asked for, one capability for each time, off again when the answer ends.
 import { post, trackerPath } from "./api.js";
 import { announce } from "./announce.js";
 import { byId, mark, write } from "./dom.js";
@@ -43,7 +43,7 @@ export class RawView {
     this.paint();
   }
 
-  /** Whether the policy lets the person look. */
+  /** Whether the policy lets the participant look. */
   allow(on) {
     if (this.allowed === on) return;
     this.allowed = on;

@@ -44,11 +44,11 @@ export class Row {
     );
   }
 
-  show(app, chosen, person) {
+  show(app, chosen, participant) {
     this.paused = app.state === "off";
     mark(this.node, "data-chosen", chosen ? "yes" : null);
     mark(this.button, "aria-current", chosen ? "true" : null);
-    write(this.who, `${person} · ${app.protocol}`);
+    write(this.who, `${participant} · ${app.protocol}`);
     this.paintTags(app.tags ?? []);
     write(this.mechanism, `${app.veil ?? "mechanism"}${app.level?.preset ? `, ${presetName(app.level.preset).toLowerCase()}` : ""}`);
     const level = app.level;

@@ -30,7 +30,7 @@ export const SOURCES = {
   policy: ["Your tracker", "Gaze comes from the tracker in the policy."],
   simulate: ["Simulated eyes", "A made-up participant looks around."],
   replay: ["Replay", "A recording is played again."],
-  mouse: ["Mouse as an eye", "Move the pointer over a picture or a toy app, or focus one and use the arrow keys."],
+  mouse: ["Mouse as an eye", "Move the pointer over a picture or a demo app, or focus one and use the arrow keys."],
 };
 
 /** A number with as many digits as help, and no more. */

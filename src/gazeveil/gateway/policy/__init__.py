@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy of a gateway: settings, levels, scene, checks, reading."""
+"""A gateway's policy: its values, the file that it is read from, and the checks of it."""

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a policy fit together.
-
-Names, ports, what protocols carry, head and eyes beside gaze, guarantees and budgets.
-"""
+"""Checks that the parts of a policy fit: names, ports, what protocols carry, head and eyes, guarantees, budgets."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from gazeveil.gateway.policy.settings import (
 )
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, StreamFacts
 from gazeveil.gateway.protocols.neon_phone import CAMERAS
-from gazeveil.gateway.sample import BESIDE, HEAD, ORIGINS
+from gazeveil.gateway.sample import HEAD, HEAD_AND_EYES, ORIGINS
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gateway.veiling import OFF, mechanism_of, veils_the_head
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
@@ -34,70 +31,6 @@ from gazeveil.toml_table import File, Where
 JOINT = 'veil = { mechanism = "eye-and-head", epsilon = "3", window = "2", radius = "5deg", head_radius = "10deg" }'
 _MORE = {ORIGINS: ", and where it moves as the eyes turn, it shows gaze past the veil"}
 ALLOW = 'unproven = "allow" says that it is meant'
-
-
-def check_beside(
-    app: AppSetting, tracker: TrackerSetting, budget: BudgetSetting | None, file: File, where: Where
-) -> None:
-    """Refuse what would leave beside gaze unveiled without leave, or could not leave at all.
-
-    Raises:
-        FileFormatError: If anything of it does not fit.
-    """
-    if not app.beside:
-        return
-    at = (*where, "beside")
-    able = [one.name for one in PROTOCOLS.values() if one.beside]
-    if app.protocol not in able or app.output != "samples":
-        raise file.wrong(at, f"samples in one of the protocols {', '.join(able)}", f"{app.output} in {app.protocol}")
-    if HEAD in app.beside and not veils_the_head(app.mechanism):
-        raise file.wrong(at, "a veil for eyes and head together", f"the veil {app.mechanism.name}", JOINT)
-    if HEAD in app.beside and (app.knob or app.follow_scene):
-        raise file.wrong(
-            at,
-            "one veil for eyes and head, which stays as it is",
-            "a privacy level to choose, or a scene that is followed",
-        )
-    for name in app.beside:
-        if name == HEAD:
-            continue
-        if not app.unproven:
-            raise file.wrong(at, "nothing that identifies participants and no veil hides", f"{name!r}", ALLOW)
-        if budget is not None and not budget.unproven:
-            raise file.wrong(at, f"what the budget of {budget.person!r} allows", f"an unveiled {name!r}", ALLOW)
-    kind = PROTOCOLS[tracker.protocol] if tracker.protocol in PROTOCOLS.names() else None
-    if kind is None:
-        return
-    named = kind.fields and kind.transport == "tcp"
-    known = set(tracker.fields.beside if tracker.fields is not None else ()) if named else kind.knows
-    for name in app.beside:
-        if name not in known and named:
-            hint = f'{name} = "{name}" in [tracker.fields] names it'
-            raise file.wrong(at, "what the tracker's fields name", f"{name!r}", hint)
-        if name not in known:
-            raise file.wrong(
-                at, f"what is read of {kind.title} beside gaze", f"{name!r}", ", ".join(known) or "nothing is"
-            )
-
-
-def beside_lines(app: AppSetting) -> list[str]:
-    """Say what leaves beside gaze, one sentence a line."""
-    return [
-        f"beside gaze it gets {BESIDE[name]}, veiled together with gaze"
-        if name == HEAD and app.mechanism.guarantee.proven
-        else f"beside gaze it gets {BESIDE[name]} as it is: nothing is guaranteed for that{_MORE.get(name, '')}"
-        for name in app.beside
-    ]
-
-
-def beside_sentences(app: AppSetting) -> list[str]:
-    """Say the same to the app, and to whoever sits before the tracker."""
-    return [f"{line[0].upper()}{line[1:]}." for line in beside_lines(app)]
-
-
-# --- How the parts of a policy fit together: names, ports, what protocols can carry, guarantees and who pays for them.
-
-
 _NAMING = ("lsl", "neon", "pupil")
 """Protocols in which streams, phones or surfaces have names."""
 _ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
@@ -113,12 +46,12 @@ def check(policy: Policy, file: File) -> None:
         if not needed:
             raise file.wrong((), f"at least one [[{kind}]]", "none")
     check_names(policy.apps, "app", "name", file)
-    check_names(policy.budgets, "budget", "person", file)
+    check_names(policy.budgets, "budget", "participant", file)
     _check_ports(policy, file)
     _check_control(policy, file)
     check_scenes(policy, file)
     _check_inlets(policy, file)
-    _check_toys(policy, file)
+    _check_demo_apps(policy, file)
     _check_glasses(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
@@ -128,20 +61,21 @@ def check(policy: Policy, file: File) -> None:
         _check_app(app, policy, file, ("app", index))
 
 
-def forbidden(promise: Guarantee, *, allowed: bool, budget: BudgetSetting | None) -> str:
+def forbidden(guarantee: Guarantee, *, allowed: bool, budget: BudgetSetting | None) -> str:
     """Return why a veil with a guarantee may not be used by an app under a budget; empty if it may."""
-    if isinstance(promise, Unproven):
+    if isinstance(guarantee, Unproven):
         if not allowed:
-            return f"it guarantees nothing ({promise.reason}), and the app does not allow that"
+            return f"it guarantees nothing ({guarantee.reason}), and the app does not allow that"
         if budget is not None and not budget.unproven:
-            return f"it guarantees nothing, and the budget of {budget.person!r} does not allow that"
+            return f"it guarantees nothing, and the budget of {budget.participant!r} does not allow that"
         return ""
     if budget is None:
         return ""
-    if not isinstance(promise, GazeStreamDP):
+    if not isinstance(guarantee, GazeStreamDP):
         return "its guarantee is not about windows of gaze, so a day has no price"
-    if promise.radius_unit != budget.unit:
-        return f"its radius is in {promise.radius_unit}, but the budget of {budget.person!r} counts in {budget.unit}"
+    if guarantee.radius_unit != budget.unit:
+        whose = f"the budget of {budget.participant!r}"
+        return f"its radius is in {guarantee.radius_unit}, but {whose} counts in {budget.unit}"
     return ""
 
 
@@ -160,7 +94,7 @@ def check_names(settings: Sequence[Any], kind: str, field: str, file: File) -> N
 
 
 def _check_control(policy: Policy, file: File) -> None:
-    """Refuse a control API that other machines reach without encryption: whoever reads its token steers everything."""
+    """Refuse a control API that other machines reach unencrypted: whoever reads its token controls the gateway."""
     if policy.control_tls is not None and policy.control is None:
         raise file.wrong(("gateway", "control_tls"), "no certificate, or a control API", "a certificate alone")
     if policy.control is not None and not policy.control.is_local and policy.control_tls is None:
@@ -180,22 +114,21 @@ def _check_control(policy: Policy, file: File) -> None:
             )
 
 
-def _check_toys(policy: Policy, file: File) -> None:
-    """Refuse toys that other machines reach, and those that could not read their app's stream."""
-    if policy.toys is not None and not policy.toys.is_local:
-        raise file.wrong(("gateway", "toys"), "an address of this machine alone", str(policy.toys))
+def _check_demo_apps(policy: Policy, file: File) -> None:
+    """Refuse demo apps that other machines reach, and those that could not read their app's stream."""
+    if policy.demo_apps is not None and not policy.demo_apps.is_local:
+        raise file.wrong(("gateway", "demo_apps"), "an address of this machine alone", str(policy.demo_apps))
     for index, app in enumerate(policy.apps):
-        if app.toy and (app.protocol != "websocket" or app.tls is not None):
+        if app.demo_app and (app.protocol != "websocket" or app.tls is not None):
             raise file.wrong(
-                ("app", index, "toy"), "no toy, or the protocol websocket without tls", f"the protocol {app.protocol}"
+                ("app", index, "demo_app"),
+                "no demo app, or the protocol websocket without tls",
+                f"the protocol {app.protocol}",
             )
 
 
 def _check_glasses(policy: Policy, file: File) -> None:
-    """Refuse another viewing plane than the scene camera's for glasses.
-
-    What they tell is where gaze is in its picture.
-    """
+    """Refuse another viewing plane than the scene camera's for glasses: their gaze is in its picture."""
     for index, tracker in enumerate(policy.trackers):
         size = tracker.geometry.width_px, tracker.geometry.height_px
         if tracker.protocol == "neon" and tracker.geometry.knows_pixels and size not in CAMERAS.values():
@@ -208,7 +141,7 @@ def _check_glasses(policy: Policy, file: File) -> None:
 
 
 def _check_inlets(policy: Policy, file: File) -> None:
-    """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
+    """Refuse inlets that other machines reach unencrypted, since they take raw gaze, and tokens used twice."""
     tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
     for where, setting, _ in _inlets(policy):
         if (listener := PROTOCOLS[setting.protocol].listener) is not None:
@@ -230,7 +163,7 @@ def _check_inlets(policy: Policy, file: File) -> None:
 
 
 def _inlets(policy: Policy) -> Iterator[tuple[Where, TrackerSetting, InletSetting]]:
-    """Yield where the gateway listens for gaze, whether at first or when it is chosen."""
+    """Yield every place where the gateway listens for gaze, by default or when that source is chosen."""
     for index, tracker in enumerate(policy.trackers):
         for setting in (tracker, *tracker.sources):
             if setting.inlet is not None:
@@ -243,7 +176,7 @@ def _check_ports(policy: Policy, file: File) -> None:
     ]
     asked: list[tuple[Where, str, Address | None]] = [
         (("gateway", "control"), "the control API", policy.control),
-        (("gateway", "toys"), "the toy apps", policy.toys),
+        (("gateway", "demo_apps"), "the demo apps", policy.demo_apps),
     ]
     asked += [((*where, "listen"), f"tracker {one.name!r}", inlet.listen) for where, one, inlet in _inlets(policy)]
     asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
@@ -289,16 +222,16 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
             "give the screen's width_mm, height_mm and distance_mm",
         )
     _check_plane(app, tracker, file, where)
-    budget = policy.budget_of(tracker.person)
+    budget = policy.budget_of(tracker.participant)
     if reason := forbidden(app.mechanism.guarantee, allowed=app.unproven, budget=budget):
         hint = "" if app.mechanism.guarantee.proven else 'unproven = "allow" says that this is meant'
         raise file.wrong((*where, "veil"), "a veil that may be used here", reason, hint)
-    for name in app.knob:
+    for name in app.levels:
         if name == OFF and not app.unproven:
             raise file.wrong(_levels(file, where), "a veil that stays on", '"off"', ALLOW)
         _check_preset(name, app, tracker, file, where)
-    check_beside(app, tracker, budget, file, where)
-    levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
+    check_head_and_eyes(app, tracker, budget, file, where)
+    levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.levels)]
     check_follow(app, tracker, levels, file, where)
 
 
@@ -314,15 +247,15 @@ def _stream(app: AppSetting) -> str:
 
 def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
     try:
-        promise = mechanism_of({"preset": name}, tracker.space).guarantee
+        guarantee = mechanism_of({"preset": name}, tracker.space).guarantee
     except GazeveilError as error:
         raise file.because(_levels(file, where), f"presets for {tracker.geometry}", error) from None
-    if not promise.proven and not app.unproven:
+    if not guarantee.proven and not app.unproven:
         raise file.wrong(_levels(file, where), "presets with a guarantee", f"{name!r}", ALLOW)
 
 
 def _check_plane(app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
-    """Refuse what a protocol cannot tell of this viewing plane: some count in pixels, and a headset has none."""
+    """Refuse a protocol that cannot express this viewing plane: some count in pixels, and a headset has none."""
     if tracker.protocol not in (REPLAY, SIMULATE) and (source := PROTOCOLS[tracker.protocol].source) is not None:
         known = {} if tracker.fields is None else {"fields": tracker.fields}
         _try_plane(lambda: source(tracker.plane, **known), tracker.protocol, tracker, file, where)
@@ -337,4 +270,66 @@ def _try_plane(make: Any, protocol: str, tracker: TrackerSetting, file: File, wh
         if PROTOCOLS[protocol].transport == "tcp":
             make()
     except GeometryError as error:
-        raise file.because((*where, "protocol"), f"a protocol that can tell {tracker.geometry}", error) from None
+        raise file.because((*where, "protocol"), f"a protocol that can express {tracker.geometry}", error) from None
+
+
+# --- Head and eyes beside gaze.
+
+
+def check_head_and_eyes(
+    app: AppSetting, tracker: TrackerSetting, budget: BudgetSetting | None, file: File, where: Where
+) -> None:
+    """Refuse what would leave beside gaze unveiled without leave, or could not leave at all.
+
+    Raises:
+        FileFormatError: If anything of it does not fit.
+    """
+    if not app.head_and_eyes:
+        return
+    at = (*where, "head_and_eyes")
+    able = [one.name for one in PROTOCOLS if one.head_and_eyes]
+    if app.protocol not in able or app.output != "samples":
+        raise file.wrong(at, f"samples in one of the protocols {', '.join(able)}", f"{app.output} in {app.protocol}")
+    if HEAD in app.head_and_eyes and not veils_the_head(app.mechanism):
+        raise file.wrong(at, "a veil for eyes and head together", f"the veil {app.mechanism.name}", JOINT)
+    if HEAD in app.head_and_eyes and (app.levels or app.follow_scene):
+        raise file.wrong(
+            at,
+            "one veil for eyes and head, which stays as it is",
+            "a privacy level to choose, or a scene that is followed",
+        )
+    for name in app.head_and_eyes:
+        if name == HEAD:
+            continue
+        if not app.unproven:
+            raise file.wrong(at, "nothing that identifies participants and no veil hides", f"{name!r}", ALLOW)
+        if budget is not None and not budget.unproven:
+            raise file.wrong(at, f"what the budget of {budget.participant!r} allows", f"an unveiled {name!r}", ALLOW)
+    kind = PROTOCOLS[tracker.protocol] if tracker.protocol in PROTOCOLS.names() else None
+    if kind is None:
+        return
+    named = kind.fields and kind.transport == "tcp"
+    known = set(tracker.fields.head_and_eyes if tracker.fields is not None else ()) if named else kind.knows
+    for name in app.head_and_eyes:
+        if name not in known and named:
+            hint = f'{name} = "{name}" in [tracker.fields] names it'
+            raise file.wrong(at, "what the tracker's fields name", f"{name!r}", hint)
+        if name not in known:
+            raise file.wrong(
+                at, f"what is read of {kind.title} beside gaze", f"{name!r}", ", ".join(known) or "nothing is"
+            )
+
+
+def head_and_eyes_lines(app: AppSetting) -> list[str]:
+    """Return what leaves beside gaze, one sentence a line."""
+    return [
+        f"beside gaze it gets {HEAD_AND_EYES[name]}, veiled together with gaze"
+        if name == HEAD and app.mechanism.guarantee.proven
+        else f"beside gaze it gets {HEAD_AND_EYES[name]} as it is: nothing is guaranteed for that{_MORE.get(name, '')}"
+        for name in app.head_and_eyes
+    ]
+
+
+def head_and_eyes_sentences(app: AppSetting) -> list[str]:
+    """Return the same as sentences, for the app and the participant."""
+    return [f"{line[0].upper()}{line[1:]}." for line in head_and_eyes_lines(app)]

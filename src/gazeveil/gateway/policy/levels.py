@@ -19,7 +19,7 @@ from gazeveil.samples.mechanism import PRIVACY_LEVEL, SampleMechanism
 from gazeveil.samples.space import Space, read_length
 
 AS_WRITTEN = "policy"
-"""Sets the privacy level back to what the policy says."""
+"""The name of the privacy level that the policy's own veil has."""
 
 
 def chosen_veil(
@@ -32,19 +32,19 @@ def chosen_veil(
     window: Number | None = None,
     radius: Number | None = None,
 ) -> SampleMechanism:
-    """Return the veil that the chosen privacy level asks for.
+    """Return the veil of a requested privacy level.
 
     Args:
-        app: What the policy says; its bounds hold.
-        current: The veil as it is.
-        space: Where gaze lives.
-        preset: A preset that the policy names, or ``policy`` for its own veil.
+        app: The policy's setting, whose limits hold.
+        current: The current veil.
+        space: The tracker's space.
+        preset: A preset that the policy allows, or ``policy`` for the policy's own veil.
         epsilon: Another ε.
         window: Another window.
-        radius: Another radius, with its unit; a number alone is in pixels.
+        radius: Another radius with its unit; a number alone is in pixels.
 
     Raises:
-        OptionError: If the wish makes no sense.
+        OptionError: If there is no such veil.
         PrivacyError: If the policy does not allow it.
     """
     length = None if radius is None else read_length(radius, space)
@@ -61,7 +61,7 @@ def chosen_veil(
     if not given:
         return base
     if not base.can_change:
-        raise OptionError(f"the veil {base.name!r} cannot be turned: {base.fixed}")
+        raise OptionError(f"the guarantee of the veil {base.name!r} cannot be changed: {base.fixed}")
     bounds = {"epsilon": app.epsilon_at_most, "window": app.window_at_least, "radius": app.radius_at_least}
     for name, value in given.items():
         bound = bounds[name]
@@ -73,14 +73,14 @@ def chosen_veil(
                 hint=f"{name}_{kind} in the policy says how far it may be changed while the gateway runs",
             )
     longest = app.window_at_most or Fraction(LONGEST_WINDOW_S)
-    if given.get("window", 0) > longest:  # so long is a gateway quiet that starts and has forgotten the knob
-        raise OptionError(f"a window cannot be turned to more than {float(longest):g} s")
-    return base.with_guarantee(**given)
+    if given.get("window", 0) > longest:  # a gateway that starts without its decisions is quiet for this long
+        raise OptionError(f"a window can be set to at most {float(longest):g} s, not {float(given['window']):g} s")
+    return base.with_promise(**given)
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
-    """Return the longest window that an app's privacy level or scene can ask for, in seconds; 0 if it has neither."""
-    asked = [window_of(level_named(app, name, space).guarantee) for name in app.knob if name != OFF]
+    """Return the longest window that an app's privacy levels or scene can ask for, in seconds; 0 if it has neither."""
+    asked = [window_of(level_named(app, name, space).guarantee) for name in app.levels if name != OFF]
     if app.window_at_least is not None:
         longest = app.window_at_most or (SCENE_WINDOW if app.follow_scene else Fraction(LONGEST_WINDOW_S))
         asked += [window_of(GazeStreamDP(1, longest, 1)), window_of(app.mechanism.guarantee)]
@@ -96,31 +96,28 @@ def level_named(app: AppSetting, name: str, space: Space) -> SampleMechanism:
     written = app.mechanism
     if name == AS_WRITTEN:
         return written
-    if name not in app.knob:
-        allowed = ", ".join((*app.knob, AS_WRITTEN))
+    if name not in app.levels:
+        allowed = ", ".join((*app.levels, AS_WRITTEN))
         raise PrivacyError(f"the policy of {app.name!r} does not allow {name!r}", hint=f"it allows {allowed}")
     return preset_of(name, written, space)
 
 
 def preset_of(name: str, written: SampleMechanism, space: Space) -> SampleMechanism:
-    """Return a preset as the privacy level of an app gives it, whose policy has written a veil."""
+    """Return the veil of a preset for an app whose policy has its own veil."""
     made = mechanism_of({"preset": name}, space)
     if type(made) is type(written) and made.can_change:
-        # What the policy says beyond the promise, such as a lag, stays; and so can the stream.
-        return written.with_guarantee(**made.privacy_level)
+        # The policy's other parameters, such as a lag, stay, and so can the stream.
+        return written.with_promise(**made.knob)
     return made
 
 
-# --- What a page shows of an app beside its guarantee in words: the privacy level and its range, what may leave.
-
-
 def outputs_of(app: AppSetting, tracker: TrackerSetting) -> tuple[Output, ...]:
-    """Return what may be chosen live for an app: what the policy gives, or something that follows from it.
+    """Return the outputs that may be chosen live for an app: the policy's, and what can be derived from it.
 
-    Fixations and hits are found in samples; hits are not found in fixations, so they would tell something else.
+    Fixations and hits are found in samples. Hits are not found in fixations, so neither can replace the other.
     """
     protocol = PROTOCOLS[app.protocol]
-    if app.output != "samples" or protocol.transport != "tcp":  # over ZeroMQ and LSL a stream is of one kind for good
+    if app.output != "samples" or protocol.transport != "tcp":  # over ZeroMQ and LSL a stream keeps its kind
         return (app.output,)
     able = protocol.outputs
     found: list[Output] = ["samples"]
@@ -132,21 +129,21 @@ def outputs_of(app: AppSetting, tracker: TrackerSetting) -> tuple[Output, ...]:
 
 
 def reveals_less(output: Output, than: Output) -> bool:
-    """Whether an output says less than another, or the same; fixations and hits cannot be compared."""
+    """Whether an output reveals at most as much as another; fixations and hits cannot be compared."""
     return than in (output, "samples")
 
 
 def level_of(
-    app: AppSetting, veil: SampleMechanism, space: Space, looser_in_s: float, followed: SampleMechanism | None = None
+    app: AppSetting, veil: SampleMechanism, space: Space, weaker_in_s: float, followed: SampleMechanism | None = None
 ) -> dict[str, Any] | None:
     """Return an app's privacy level and its range; None if it has none.
 
     Where radius and window follow the scene, ``followed`` is the veil at its current privacy level, and only ε can be
-    turned.
+    changed.
     """
-    if not veil.can_change and not app.knob:
+    if not veil.can_change and not app.levels:
         return None
-    presets = _presets(app.knob, app.mechanism, space)
+    presets = _presets(app.levels, app.mechanism, space)
     now = numbers_of(veil)
     return {
         "preset": next((name for name, made in presets if made == (followed or veil)), None),
@@ -160,17 +157,14 @@ def level_of(
         else _plain(app.window_at_most) or LONGEST_WINDOW_S,
         "radius_at_least": None if followed else _plain(app.radius_at_least),
         "follows_scene": app.follow_scene if followed else None,
-        "looser_in_s": round(looser_in_s, 2),
-        "wished": now if looser_in_s > 0 else None,
+        "weaker_in_s": round(weaker_in_s, 2),
+        "requested": now if weaker_in_s > 0 else None,
     }
 
 
 @functools.lru_cache(maxsize=256)
 def measured_identification(veil: SampleMechanism) -> dict[str, Any]:
-    """Return how often participants were identified behind such a veil, as measured.
-
-    Without numbers if nobody measured.
-    """
+    """Return how often participants were identified behind such a veil, as measured; numbers are None if nobody did."""
     found = table().look_up(veil)
     row = found.row
     known = found.relation != "no veil" or veil.name == OFF
@@ -178,15 +172,15 @@ def measured_identification(veil: SampleMechanism) -> dict[str, Any]:
     return {
         **(numbers if known else dict.fromkeys(numbers)),
         "chance": row.chance if known else None,
-        "people": row.people if known else None,
+        "participants": row.people if known else None,
         "relation": found.relation,
         "words": found.warning(),
     }
 
 
 def is_weaker(before: SampleMechanism, after: SampleMechanism) -> bool:
-    """Whether a veil guarantees less than another in any of its numbers, or in none that can be compared."""
-    one, other = before.privacy_level, after.privacy_level
+    """Whether ``after`` guarantees less than ``before`` in any number, or cannot be compared with it."""
+    one, other = before.knob, after.knob
     if not one or not other:
         return before != after
     return other["epsilon"] > one["epsilon"] or any(other[name] < one[name] for name in ("window", "radius"))
@@ -201,8 +195,8 @@ def _presets(names: tuple[str, ...], written: SampleMechanism, space: Space) -> 
 
 
 def numbers_of(veil: SampleMechanism) -> dict[str, float | None]:
-    """Return a veil's privacy level in plain numbers; None for those that it does not have."""
-    epsilon, window, radius = (_plain(veil.privacy_level.get(name)) for name in PRIVACY_LEVEL)
+    """Return a veil's ε, window and radius as plain numbers; None for those that it does not have."""
+    epsilon, window, radius = (_plain(veil.knob.get(name)) for name in PRIVACY_LEVEL)
     return {"epsilon": epsilon, "window_s": window, "radius": radius}
 
 

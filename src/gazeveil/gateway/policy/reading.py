@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the text of a policy file to a `Policy`: each field is read by itself; `checks` compares them afterwards."""
+"""Reads a policy file into a `Policy`: each field by itself; `checks` compares them afterwards."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from gazeveil.gateway.lsl_streams import DEFAULT_SESSION, SESSION_NAMES, is_sess
 from gazeveil.gateway.policy.checks import check, check_names
 from gazeveil.gateway.policy.scene import follow_in, scene_in
 from gazeveil.gateway.policy.settings import (
+    DEMO_APPS,
     KINDS,
     LOOPBACK,
     MOUSE,
+    PARTICIPANT,
     REPLAY,
     SIMULATE,
-    TOYS,
     Address,
     AppSetting,
     BudgetSetting,
@@ -34,7 +35,7 @@ from gazeveil.gateway.policy.settings import (
     TrackerSetting,
 )
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
-from gazeveil.gateway.sample import BESIDE
+from gazeveil.gateway.sample import HEAD_AND_EYES
 from gazeveil.gateway.tracker_fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
@@ -44,102 +45,8 @@ from gazeveil.samples.recipes import PRESETS, from_recipe, read_recipe
 from gazeveil.samples.space import FULL_TURN, Length, check_unit, read_length
 from gazeveil.toml_table import File, Table, lines_of, tables, told
 
-_PART: Final = r"(?:0|[1-9]\d{0,3}|(?!\d+(?:\.|$))[^.\s]+)"
-_PATH: Final = re.compile(rf"{_PART}(?:\.{_PART}){{0,7}}")
-_LABEL: Final = re.compile(r".+")
-
-
-def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
-    """Return the fields of a tracker.
-
-    Raises:
-        FileFormatError: If they are wrong, or this tracker has none.
-    """
-    able = [one.name for one in PROTOCOLS.values() if one.fields]
-    if protocol not in able:
-        raise table.wrong("fields", f"no fields, or one of the protocols {', '.join(able)}", f"the protocol {protocol}")
-    if MOUSE in kinds:
-        raise table.wrong("fields", "no fields beside the mouse, which is sent in its own words", "both")
-    kind = PROTOCOLS[protocol]
-    inner = table.table("fields")
-    is_stream = kind.transport == "lsl"
-    time, t, valid = ARRIVAL if is_stream else "s", "", ""
-    if not is_stream:
-        time = inner.choice("time", (*TIMES, ARRIVAL), "s")
-        if time != ARRIVAL:
-            t = _name(inner, "t", TIME_NAME)
-        elif "t" in inner:
-            raise inner.wrong("t", "no field for the time, since it is that of arrival", told(inner.values["t"]))
-        valid = _name(inner, "valid", "")
-    fields = Fields(
-        t=t,
-        valid=valid,
-        time=time,
-        others=inner.choice("others", (REFUSE, DROP), REFUSE) if kind.listener is not None else DROP,
-        **_gaze(inner, _LABEL if is_stream else _PATH),
-        **({} if is_stream else _vectors(inner)),
-    )
-    inner.done()
-    names = sorted(fields.names)
-    for one, other in pairwise(names):
-        if other == one or other.startswith(f"{one}."):
-            raise table.wrong("fields", "a field of its own for each", f"{one!r} and {other!r}")
-    return fields
-
-
-def check_frame(table: Table, fields: Fields, geometry: Geometry) -> None:
-    """Refuse directions in the world's frame on a viewing plane that does not go all around.
-
-    Raises:
-        FileFormatError: If the viewing plane is smaller.
-    """
-    if fields.frame == "world" and geometry.fov_x_deg != FULL_TURN:
-        raise table.wrong(
-            "headset",
-            "a field of 360 x 180 degrees, since directions in the world's frame go all around",
-            str(geometry),
-            "headset = { fov_x_deg = 360, fov_y_deg = 180 }",
-        )
-
-
-def _gaze(table: Table, form: re.Pattern[str]) -> dict[str, Any]:
-    """Return the fields that hold gaze: two numbers, or one direction."""
-    if "direction" not in table:
-        return {
-            "x": _name(table, "x", "x", form),
-            "y": _name(table, "y", "y", form),
-            "unit": table.choice("unit", tuple(UNITS), "norm"),
-            "up": table.choice("y_grows", ("down", "up"), "down") == "up",
-        }
-    for key in ("x", "y", "unit", "y_grows"):
-        if key in table:
-            raise table.wrong(key, "no such field beside a direction, which has axes", told(table.values[key]))
-    return {"unit": "deg"}
-
-
-def _vectors(table: Table) -> dict[str, Any]:
-    """Return the fields of headsets."""
-    found = {key: _name(table, key, "") for key in ("direction", *BESIDE)}
-    if any(found.values()):
-        found["axes"] = table.choice("axes", tuple(AXES), "gazeveil")
-    if found["direction"]:
-        found["frame"] = table.choice("frame", tuple(FRAMES), "head")
-    return found
-
-
-def _name(table: Table, key: str, default: str, form: re.Pattern[str] = _PATH) -> str:
-    expected = "the name of a field, such as gaze.x, or gaze.0 for the first of a list"
-    name: str = table.text(key, default, expected)
-    if key in table and (len(name) > 200 or not form.fullmatch(name)):
-        raise table.wrong(key, expected, told(name))
-    return name
-
-
-# --- From the text of a policy file to a `Policy`: every field by itself. `_policy_checks` looks at how they fit.
-
-
 VERSION = 1
-CONTROL_PORT, TOYS_PORT = 7380, 7384
+CONTROL_PORT, DEMO_APPS_PORT = 7380, 7384
 TOKEN_FILE = "control.token"  # noqa: S105  (a file's name)
 _MOST_BYTES = 1 << 20
 _BUDGET_UNITS = ("px", "deg")
@@ -171,7 +78,7 @@ def policy_in(path: Path) -> Policy:
 
 
 def control_in(path: Path) -> ControlSetting:
-    """Return how to reach the gateway of a policy; nothing but the table ``[gateway]`` is looked at.
+    """Return how to reach the gateway of a policy; only the table ``[gateway]`` is read.
 
     Raises:
         FileFormatError: If what is needed of it is wrong.
@@ -228,11 +135,11 @@ def _gateway(
     state = file.beside(table.text("state_file")) if "state_file" in table else None
     lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
     session = _session(table, "lsl_session")
-    toys = _address(table, "toys", TOYS_PORT) if "toys" in table else None
+    demo_apps = _address(table, "demo_apps", DEMO_APPS_PORT) if "demo_apps" in table else None
     table.done()
     return Policy(
         trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path,
-        lsl_session=session, control_tls=tls, state_file=state, toys=toys,
+        lsl_session=session, control_tls=tls, state_file=state, demo_apps=demo_apps,
     )  # fmt: skip
 
 
@@ -246,12 +153,12 @@ def _tracker(table: Table) -> TrackerSetting:
         own[KINDS[MOUSE]]["mouse"] = True
     if "fields" in table:
         own[protocol]["fields"] = fields_in(table, protocol, kinds)
-    person = table.person("whose gaze it is") if "person" in table else "somebody"
+    participant = table.participant("whose gaze it is") if "participant" in table else PARTICIPANT
     raw_view = table.truth("raw_view", default=False)
     geometry = _geometry(table)
     if "fields" in table:
         check_frame(table, own[protocol]["fields"], geometry)
-    bare = TrackerSetting(name, protocol, geometry, person, raw_view=raw_view, scene=scene_in(table))
+    bare = TrackerSetting(name, protocol, geometry, participant, raw_view=raw_view, scene=scene_in(table))
     table.done()
     others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
     return replace(bare, sources=others, **own[protocol])
@@ -335,7 +242,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         output=output,
         areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
-        knob=_levels(table),
+        levels=_levels(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
         radius_at_least=_radius(table, "radius_at_least", tracker),
@@ -345,10 +252,10 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         follow_scene=follow_in(table),
         radius_at_most=_radius(table, "radius_at_most", tracker),
         window_at_most=table.fraction("window_at_most", None),
-        toy=table.choice("toy", tuple(TOYS), ""),
+        demo_app=table.choice("demo_app", tuple(DEMO_APPS), ""),
         shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
         blank_pupils=table.truth("blank_pupils", default=False),
-        beside=_names(table, "beside", BESIDE, "what a tracker knows beside gaze"),
+        head_and_eyes=_names(table, "head_and_eyes", HEAD_AND_EYES, "what a tracker knows beside gaze"),
     )
     table.done()
     return setting
@@ -373,7 +280,7 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
             mechanism = from_recipe(values, tracker.space)
         else:
             mechanism = mechanism_of(given, tracker.space)
-        mechanism.guarantee  # noqa: B018  (whatever cannot be promised is told now)
+        mechanism.guarantee  # noqa: B018  (what cannot be guaranteed is reported now)
     except FileFormatError as error:
         raise error if error.path == veil.file.path else veil.because("recipe", "a veil", error) from None
     except GazeveilError as error:
@@ -452,12 +359,12 @@ def _tls(table: Table, key: str) -> Tls | None:
 
 
 def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
-    person = table.person('whose budget it is, or "*" for all participants')
+    participant = table.participant('whose budget it is, or "*" for all participants')
     epsilon, radius = table.fraction("epsilon_per_day"), _length(table, "radius")
     unit = table.choice("unit", _BUDGET_UNITS, radius.unit)
     if not unit:
         units = {str(tracker.geometry.unit) for tracker in trackers}
-        own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person} or units
+        own = {str(tracker.geometry.unit) for tracker in trackers if tracker.participant == participant} or units
         if len(own) > 1:
             raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(sorted(own))}")
         unit = next(iter(own), "px")
@@ -467,7 +374,7 @@ def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
             raise table.because("radius", "a radius with its unit", error) from None
     if unit not in _BUDGET_UNITS or radius.unit not in ("", unit):
         raise table.wrong("radius", f"a radius in {' or '.join(_BUDGET_UNITS)}", f"{radius}, and unit {unit!r}")
-    setting = BudgetSetting(person, epsilon, radius.number, unit, table.allowed("unproven"))
+    setting = BudgetSetting(participant, epsilon, radius.number, unit, table.allowed("unproven"))
     table.done()
     return setting
 
@@ -494,3 +401,97 @@ def _address(table: Table, key: str, port: int, *, least: int = 0) -> Address:
     if not least <= number <= 65_535:
         raise table.wrong(key, f"a port from {least} to 65535", told(value))
     return Address(match[1].strip("[]") or LOOPBACK, number)
+
+
+# --- ``[tracker.fields]``.
+
+
+_PART: Final = r"(?:0|[1-9]\d{0,3}|(?!\d+(?:\.|$))[^.\s]+)"
+_PATH: Final = re.compile(rf"{_PART}(?:\.{_PART}){{0,7}}")
+_LABEL: Final = re.compile(r".+")
+
+
+def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
+    """Return the fields of a tracker.
+
+    Raises:
+        FileFormatError: If they are wrong, or this tracker has none.
+    """
+    able = [one.name for one in PROTOCOLS if one.fields]
+    if protocol not in able:
+        raise table.wrong("fields", f"no fields, or one of the protocols {', '.join(able)}", f"the protocol {protocol}")
+    if MOUSE in kinds:
+        raise table.wrong("fields", "no fields beside the mouse, which is sent in its own words", "both")
+    kind = PROTOCOLS[protocol]
+    inner = table.table("fields")
+    is_stream = kind.transport == "lsl"
+    time, t, valid = ARRIVAL if is_stream else "s", "", ""
+    if not is_stream:
+        time = inner.choice("time", (*TIMES, ARRIVAL), "s")
+        if time != ARRIVAL:
+            t = _name(inner, "t", TIME_NAME)
+        elif "t" in inner:
+            raise inner.wrong("t", "no field for the time, since it is that of arrival", told(inner.values["t"]))
+        valid = _name(inner, "valid", "")
+    fields = Fields(
+        t=t,
+        valid=valid,
+        time=time,
+        others=inner.choice("others", (REFUSE, DROP), REFUSE) if kind.listener is not None else DROP,
+        **_gaze(inner, _LABEL if is_stream else _PATH),
+        **({} if is_stream else _vectors(inner)),
+    )
+    inner.done()
+    names = sorted(fields.names)
+    for one, other in pairwise(names):
+        if other == one or other.startswith(f"{one}."):
+            raise table.wrong("fields", "a field of its own for each", f"{one!r} and {other!r}")
+    return fields
+
+
+def check_frame(table: Table, fields: Fields, geometry: Geometry) -> None:
+    """Refuse directions in the world's frame on a viewing plane that does not go all around.
+
+    Raises:
+        FileFormatError: If the viewing plane is smaller.
+    """
+    if fields.frame == "world" and geometry.fov_x_deg != FULL_TURN:
+        raise table.wrong(
+            "headset",
+            "a field of 360 x 180 degrees, since directions in the world's frame go all around",
+            str(geometry),
+            "headset = { fov_x_deg = 360, fov_y_deg = 180 }",
+        )
+
+
+def _gaze(table: Table, form: re.Pattern[str]) -> dict[str, Any]:
+    """Return the fields that hold gaze: two numbers, or one direction."""
+    if "direction" not in table:
+        return {
+            "x": _name(table, "x", "x", form),
+            "y": _name(table, "y", "y", form),
+            "unit": table.choice("unit", tuple(UNITS), "norm"),
+            "up": table.choice("y_grows", ("down", "up"), "down") == "up",
+        }
+    for key in ("x", "y", "unit", "y_grows"):
+        if key in table:
+            raise table.wrong(key, "no such field beside a direction, which has axes", told(table.values[key]))
+    return {"unit": "deg"}
+
+
+def _vectors(table: Table) -> dict[str, Any]:
+    """Return the fields of headsets."""
+    found = {key: _name(table, key, "") for key in ("direction", *HEAD_AND_EYES)}
+    if any(found.values()):
+        found["axes"] = table.choice("axes", tuple(AXES), "gazeveil")
+    if found["direction"]:
+        found["frame"] = table.choice("frame", tuple(FRAMES), "head")
+    return found
+
+
+def _name(table: Table, key: str, default: str, form: re.Pattern[str] = _PATH) -> str:
+    expected = "the name of a field, such as gaze.x, or gaze.0 for the first of a list"
+    name: str = table.text(key, default, expected)
+    if key in table and (len(name) > 200 or not form.fullmatch(name)):
+        raise table.wrong(key, expected, told(name))
+    return name

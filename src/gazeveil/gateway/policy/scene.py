@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Radius and window that follow the scene.
-
-What a policy says about it, its checks, and what each reading of a scene asks for.
+"""Radius and window that follow the scene: the policy's settings, their checks, and what each reading asks for.
 
 A reading never passes the policy's `radius_at_least` and `window_at_least`. One that an app pushed, or that depends on
 where a participant looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered
@@ -28,11 +26,11 @@ from gazeveil.samples.stream import StreamMechanism
 from gazeveil.toml_table import File, Table, Where, told
 
 SETTLE_S = 5.0
-"""A smaller value must have been enough for so long, and for a window, before a veil is lowered to it."""
+"""Seconds, and at least a window, for which a smaller value must have been enough before a veil is lowered to it."""
 LATE_S = 2.0
-"""A reading that is older than so much changes nothing."""
+"""A reading that is older than this many seconds changes nothing."""
 STALE_S = 5.0
-"""Without a reading for so long, a scene that is watched is lost."""
+"""A watched scene is lost after this many seconds without a reading."""
 
 RADII = tuple(decimal_up(Fraction(2.0 ** (step / 4)), 3) for step in range(-48, 73))
 """The radii that a scene can ask for, in any unit: a fifth apart. What lies between is rounded up."""
@@ -65,7 +63,7 @@ class SceneReading:
             unknown.
         large: The radius that hides which region it is.
         window: How long scenes last, in seconds.
-        details: What else there is to tell: counts, regions and times, as plain values.
+        details: Everything else: counts, regions and times, as plain values.
     """
 
     at: float
@@ -91,7 +89,7 @@ class SceneFollowing:
     """How an app follows the scene; apps with equal ones share a veil.
 
     Attributes:
-        level: The veil as policy and privacy level set it: its ε, and radius and window where the scene does not say.
+        level: The veil of the privacy level: its ε, and its radius and window where nothing was read from the scene.
         large: Whether it takes the large radius.
         least: The smallest radius and the shortest window that the scene may ask for: the policy's, or the level's own
             where the scene may only raise them.
@@ -148,7 +146,7 @@ class SceneFollowing:
 
 
 class FollowingPace:
-    """When one veil follows: raised at once, lowered late, and at most one change of each kind in a window.
+    """When one veil follows: it is raised at once, lowered late, and changed at most once in each way in a window.
 
     Attributes:
         applied: What the veil has now.
@@ -163,7 +161,7 @@ class FollowingPace:
         self._busy_until, self._was_raised = -math.inf, False
 
     def ask(self, aim: RadiusAndWindow, now: float) -> None:
-        """Take what is asked for from now on."""
+        """Set what is asked for from now on."""
         if aim != self.aim:
             self._past.append((now, self.aim))
             self.aim = aim
@@ -184,7 +182,7 @@ class FollowingPace:
         return None if is_busy and self._was_raised else raised
 
     def changed(self, aim: RadiusAndWindow, now: float) -> None:
-        """Say that the veil has other numbers now."""
+        """Take note that the veil has another radius and window now."""
         self._was_raised = aim.raised(self.applied) != self.applied
         self._busy_until = max(self._busy_until, now + float(max(aim.window, self.applied.window)))
         self.applied = aim
@@ -210,7 +208,7 @@ class SceneState:
         self.late = 0
 
     def take(self, reading: SceneReading, now: float) -> bool:
-        """Take a reading, and say whether it counts: not if it is late, or older than one that was taken."""
+        """Take a reading; return whether it counts: not if it is late, or older than one that was taken."""
         if not now - LATE_S <= reading.at <= now or (self.reading is not None and reading.at < self.reading.at):
             self.late += 1
             return False
@@ -218,22 +216,22 @@ class SceneState:
         return True
 
     def is_stale(self, now: float) -> bool:
-        """Whether readings ought to come and do not; what is pushed comes when it comes, and only raises."""
+        """Whether readings are overdue; pushed readings never are, since they only raise."""
         return self.source != "push" and not self.lost and self.reading is not None and now - self.reading.at > STALE_S
 
     def ask(self, follow: SceneFollowing, pace: FollowingPace, now: float) -> None:
-        """Ask for what the scene wants of a veil; if it is lost, for nothing less than there is."""
+        """Ask for what the scene needs of a veil; nothing lower than now while the scene is lost."""
         if self.reading is None:
             return
         pace.ask(pace.applied.raised(follow.base) if self.lost else follow.aim(self.reading), now)
 
     @property
     def rests_on(self) -> str:
-        """Say what the guarantee of whoever follows it rests on."""
+        """The assumption that the guarantee of an app that follows it rests on, in words."""
         return RESTS_TRUSTED if self.trusted else RESTS
 
     def status(self) -> dict[str, Any]:
-        """Return what there is to tell of the scene alone, as plain values."""
+        """Return the state of the scene alone, as plain values."""
         reading = self.reading or SceneReading(0.0)
         return {
             "source": self.source,
@@ -250,7 +248,7 @@ class SceneState:
         }
 
     def why(self, follow: SceneFollowing, pace: FollowingPace) -> str:
-        """Say in words why a veil has the numbers that it has."""
+        """Return in words why a veil has its radius and window."""
         if self.lost:
             return self.lost
         if pace.applied != pace.aim:
@@ -266,7 +264,7 @@ def _veil(level: SampleMechanism, aim: RadiusAndWindow) -> SampleMechanism:
 
 
 def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) -> Fraction:
-    """Return the next larger step, of which the level's own is one, too; that one also where nothing is known."""
+    """Return the next larger step, the level's own value being one; that one also where nothing is known."""
     if value is None or not math.isfinite(value) or value <= 0.0:
         return own
     step = steps[min(bisect_left(steps, value, key=float), len(steps) - 1)]
@@ -278,14 +276,14 @@ def steps_between(steps: tuple[Fraction, ...], least: Fraction, most: Fraction, 
     return sorted({least, most, own, *(step for step in steps if least <= step <= most)})
 
 
-# --- What a policy says about the scene: where it comes from, what it may change, and who follows it.
+# --- What a policy says about the scene: its source, what it may change, and which apps follow it.
 
 
 SCENE_SOURCES = ("video", "camera", "screen", "push")
 FOLLOW_CHOICES = ("small", "large")
 TOKEN_FILE = "scene.token"  # noqa: S105  (a file's name)
 _FASTEST_HZ = 8.0
-"""The fastest that Kaleido looked at scenes."""
+"""The highest rate at which Kaleido read scenes."""
 _MOST_PIXELS = 100_000
 
 
@@ -401,13 +399,13 @@ def _has_tests(mechanism: SampleMechanism) -> bool:
 def _check_range(follow: SceneFollowing, file: File, at: Where) -> None:
     try:
         for aim in (follow.least, follow.base, follow.most):
-            follow.veil(aim).guarantee  # noqa: B018  (whatever cannot be promised is told now)
+            follow.veil(aim).guarantee  # noqa: B018  (what cannot be guaranteed is reported now)
     except GazeveilError as error:
         raise file.because(at, "a veil from the smallest to the largest radius and window", error) from None
 
 
 def _gaze_dependent(scene: Table, source: str) -> bool:
-    """Return whether the scene depends on gaze; only a video surely does not, and what is pushed may always."""
+    """Return whether the scene depends on gaze: a video never does, pushed frames always may."""
     value = scene.truth("gaze_dependent", default=source != "video")
     if source == "push" and not value:
         raise scene.wrong(

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A policy as plain values.
+"""A policy as plain values: trackers, apps, scenes, budgets, the control API; and tokens in files of their owner.
 
-Trackers, apps, scenes, budgets, the control API; and tokens from files that only their owner may read.
-
-`read_policy` reads a TOML file and checks everything that can be checked before a single socket is opened; whatever is
-wrong is reported with its line. A policy is a value: two that are equal mean the same.
+`read_policy` reads a TOML file and checks all that can be checked before a single socket is opened; errors name the
+line. A policy is a value: two that are equal mean the same.
 """
 
 from __future__ import annotations
@@ -35,13 +33,15 @@ if TYPE_CHECKING:
 
 DAY_S = 86_400
 EVERY_PARTICIPANT = "*"
+PARTICIPANT = "participant"
+"""Who is at a tracker if the policy does not say."""
 REPLAY, SIMULATE = "replay", "simulate"
 """Trackers without hardware, named like protocols."""
 MOUSE, OWN = "mouse", "policy"
 KINDS = {SIMULATE: SIMULATE, REPLAY: REPLAY, MOUSE: "push"}
-"""Sources that can be chosen live, and their protocols; `OWN` is whatever the policy names."""
-TOYS = {"dwell": "Targets: look to select", "reading": "Reading: the text scrolls along"}
-"""Toy apps that the gateway can serve."""
+"""Sources that can be chosen live, and their protocols; `OWN` is the policy's own."""
+DEMO_APPS = {"dwell": "Targets: look to select", "reading": "Reading: the text scrolls along"}
+"""Demo apps that the gateway can serve."""
 LOOPBACK = "127.0.0.1"
 SCENE_WINDOW = Fraction(2)
 """The longest window in seconds that a scene may ask for, if the policy does not say: Kaleido's longest."""
@@ -59,7 +59,7 @@ class Address:
 
     @property
     def from_here(self) -> Address:
-        """Under which address this machine itself reaches it, where it is all of its addresses."""
+        """The address by which this machine reaches it; loopback if it listens on all addresses."""
         return Address({"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host), self.port)  # noqa: S104
 
     @property
@@ -81,7 +81,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class SceneSetting:
-    """Where the scene comes from that a tracker's participant looks at, and how it is read.
+    """What a tracker's participant looks at: its source, and how it is read.
 
     Attributes:
         source: ``video``, ``camera``, ``screen`` or ``push``.
@@ -92,9 +92,9 @@ class SceneSetting:
         area: Which part of the viewing plane the frame fills, in shares (left, top, right, bottom).
         finder: What finds regions of interest.
         weights: The file of its model, where it needs one.
-        updates_hz: How often the scene is looked at.
-        gaze_dependent: Whether what it shows depends on where the participant looks. Then it only raises.
-        token_file: Where the token of whoever pushes is kept.
+        updates_hz: How often the scene is read.
+        gaze_dependent: Whether it depends on where the participant looks; then it may only raise radius and window.
+        token_file: The file of the token that senders of frames must show.
     """
 
     source: str
@@ -121,9 +121,9 @@ class InletSetting:
 
     Attributes:
         listen: Where.
-        token_file: Where the token of its senders is kept.
+        token_file: The file of the token that senders must show.
         origins: Web pages that may send, besides those of this machine.
-        take_over: Whether a second sender takes the place of the first; else it is refused.
+        take_over: Whether a second sender replaces the first; otherwise it is refused.
         tls: Its certificate and key; needed where other machines reach it.
     """
 
@@ -139,10 +139,10 @@ class TrackerSetting:
     """Where gaze comes from.
 
     Attributes:
-        name: By which apps name it.
+        name: The name by which apps refer to it.
         protocol: A registered one, or ``replay``, or ``simulate``.
         geometry: The viewing plane of gaze.
-        person: Who sits before it, and whose budget pays, until the control API says otherwise.
+        participant: Whose gaze it is and whose budget pays, until the control API says otherwise.
         address: Where the tracker listens; None for streams that are found by name, for files and for simulated eyes.
         stream: The name of an LSL stream; empty for the first stream of gaze.
         session: The LSL session that the stream is in.
@@ -154,15 +154,15 @@ class TrackerSetting:
         scene: What the participant looks at; None if nobody watches that.
         inlet: Where the gateway listens, for trackers that send to it.
         sources: The same tracker with every other source that may be chosen live.
-        raw_view: Whether the participant may look at raw gaze on the control page of this machine.
-        fields: How the tracker calls and counts things, where the policy says so.
+        raw_view: Whether the participant may see raw gaze on the control page of this machine.
+        fields: Names and units of the tracker's fields, if the policy gives them.
         mouse: Whether the control page's mouse may be the sender, since the policy lists it.
     """
 
     name: str
     protocol: str
     geometry: Geometry
-    person: str = "somebody"
+    participant: str = PARTICIPANT
     address: Address | None = None
     stream: str = ""
     session: str = DEFAULT_SESSION
@@ -180,7 +180,7 @@ class TrackerSetting:
 
     @property
     def kind(self) -> str:
-        """What its source is called where one is chosen."""
+        """The name of its source where one is chosen."""
         if self.mouse:
             return MOUSE
         return self.protocol if self.protocol in (SIMULATE, REPLAY) else OWN
@@ -191,7 +191,7 @@ class TrackerSetting:
         return tuple(dict.fromkeys([self.kind, *(other.kind for other in self.sources)]))
 
     def using(self, kind: str) -> TrackerSetting:
-        """Return the same tracker with another source; it begins anew there.
+        """Return the same tracker with another source.
 
         Raises:
             UnknownName: If there is no such source.
@@ -211,14 +211,14 @@ class TrackerSetting:
 
     @property
     def plane(self) -> ViewingPlane:
-        """Where gaze lies, for protocols."""
+        """The viewing plane, for protocols."""
         from gazeveil.gateway.protocol import ViewingPlane  # noqa: PLC0415
 
         return ViewingPlane(self.geometry)
 
     @property
     def space(self) -> Space:
-        """Where gaze lies, for veils."""
+        """The space of gaze, for veils."""
         from gazeveil.samples.space import space_of  # noqa: PLC0415
 
         return space_of(self.geometry)
@@ -234,25 +234,25 @@ class AppSetting:
         protocol: How it is sent.
         mechanism: The veil, in the tracker's space.
         listen: Where the app finds its tracker; None for streams that are found by name.
-        edge: What becomes of points beyond the edges: ``clamp``, ``reflect`` or ``leave``.
+        edge: What happens to points beyond the edges: ``clamp``, ``reflect`` or ``leave``.
         output: Samples, or only fixations, or only names of areas.
         areas: The areas, where only their names are reported.
         rate_hz: How many samples a second it gets at most.
-        knob: Presets that may be chosen live; ``off`` among them switches the veil off.
+        levels: Privacy levels (presets) that may be chosen live; ``off`` switches the veil off.
         epsilon_at_most: The largest ε that may be chosen live; None if it stays as it is.
         window_at_least: The shortest window, likewise.
         radius_at_least: The smallest radius, likewise.
-        unproven: Whether the policy allows a veil without a guarantee here, in this many words.
+        unproven: Whether the policy explicitly allows a veil without a guarantee here.
         tls: For protocols that can be encrypted.
         origins: Web pages that may read the stream, besides those of this machine.
         follow_scene: Whether radius and window follow the scene: ``small`` or ``large`` for its radii; empty if not.
         radius_at_most: The largest radius that the scene may ask for; None for any.
         window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a privacy
             level.
-        toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
+        demo_app: Which demo app reads the stream, if the gateway serves demo apps; empty for none.
         shown_as: What its LSL stream or Pupil surface is called; empty for its name.
-        blank_pupils: Whether Pupil gaze comes with pupils that say of every number that it was not measured.
-        beside: What it gets beside gaze, of `gazeveil.gateway.sample.BESIDE`; all else is dropped.
+        blank_pupils: Whether Pupil gaze comes with pupils in which every number is marked as not measured.
+        head_and_eyes: What it gets beside gaze, of `gazeveil.gateway.sample.HEAD_AND_EYES`; all else is dropped.
     """
 
     name: str
@@ -264,7 +264,7 @@ class AppSetting:
     output: Output = "samples"
     areas: AreasOfInterest | None = None
     rate_hz: float = 60.0
-    knob: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
     epsilon_at_most: Fraction | None = None
     window_at_least: Fraction | None = None
     radius_at_least: Fraction | None = None
@@ -274,44 +274,44 @@ class AppSetting:
     follow_scene: str = ""
     radius_at_most: Fraction | None = None
     window_at_most: Fraction | None = None
-    toy: str = ""
+    demo_app: str = ""
     shown_as: str = ""
     blank_pupils: bool = False
-    beside: tuple[str, ...] = ()
+    head_and_eyes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetSetting:
-    """What all apps together may learn of one participant in any 24 hours.
+    """The privacy budget of one participant for any 24 hours, over all apps.
 
     Attributes:
-        person: Whose; `EVERYBODY` for everyone who has no budget of their own, each for themselves.
+        participant: Whose; `EVERY_PARTICIPANT` for each participant without a budget of their own.
         epsilon_per_day: The loss that the gaze of any 24 hours may have.
         radius: How far each point of it may have been, in ``unit``.
         unit: What the radius is measured in.
         unproven: Whether veils without a guarantee may be used under this budget, which then guarantees nothing.
     """
 
-    person: str
+    participant: str
     epsilon_per_day: Fraction
     radius: Fraction
     unit: str = "px"
     unproven: bool = False
 
     @property
-    def promise(self) -> GazeStreamDP:
+    def guarantee(self) -> GazeStreamDP:
         """The guarantee to any 24 hours of gaze."""
         return GazeStreamDP(self.epsilon_per_day, DAY_S, self.radius, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """All that a gateway is told to do.
+    """All that a gateway is to do.
 
     Attributes:
         trackers: Where gaze comes from.
         apps: Who gets what.
-        budgets: Who may lose how much in any 24 hours; who has none is not charged.
+        budgets: Budgets for any 24 hours; participants without one are not charged.
         ledger: Where budgets are kept: a path, or a ``postgresql://`` address; empty where no budget needs one.
         control: Where the control API listens; None for none.
         control_tls: Its certificate and key; needed where other machines reach it.
@@ -319,8 +319,8 @@ class Policy:
         lease_s: For about how many seconds a viewer group pays ahead.
         path: The file it was read from.
         lsl_session: The LSL session in which apps look for their streams; one for all of them.
-        state_file: Where decisions that outlive a restart are kept; None for the usual place (`memory`).
-        toys: Where the toy apps are served, on this machine alone; None for nowhere.
+        state_file: Where decisions that outlive a restart are kept; None for the usual place (see `Decisions`).
+        demo_apps: Where the demo apps are served, on this machine alone; None for nowhere.
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -334,11 +334,11 @@ class Policy:
     lsl_session: str = DEFAULT_SESSION
     control_tls: Tls | None = None
     state_file: Path | None = None
-    toys: Address | None = None
+    demo_apps: Address | None = None
 
     def declared(self, tracker: str) -> frozenset[str]:
-        """Return what the apps of a tracker get beside gaze, all together."""
-        return frozenset(what for app in self.apps if app.tracker == tracker for what in app.beside)
+        """Return what all apps of a tracker together get of head and eyes."""
+        return frozenset(what for app in self.apps if app.tracker == tracker for what in app.head_and_eyes)
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.
@@ -356,10 +356,10 @@ class Policy:
         """
         return _named("app", name, self.apps)
 
-    def budget_of(self, person: str) -> BudgetSetting | None:
+    def budget_of(self, participant: str) -> BudgetSetting | None:
         """Return the budget that pays for a participant, if there is one."""
-        own = [budget for budget in self.budgets if budget.person == person]
-        return next(iter(own or [budget for budget in self.budgets if budget.person == EVERY_PARTICIPANT]), None)
+        own = [budget for budget in self.budgets if budget.participant == participant]
+        return next(iter(own or [budget for budget in self.budgets if budget.participant == EVERY_PARTICIPANT]), None)
 
 
 def read_policy(path: Path | str) -> Policy:

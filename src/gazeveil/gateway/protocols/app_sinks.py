@@ -1,13 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What sinks share.
+"""What sinks share: the check of the output, the offset of clocks, and fixations of veiled points.
 
-They take the one output their policy grants, report how far clocks differ, and whether veiled points rest.
-
-So an app that may have only names of areas gets no points by mistake.
-
-A tracker's own fixation flags follow the eye, so they never leave; these follow the veiled points. The detectors of
-`gazeveil.gaze.events` tell a fixation when it is over; protocols ask at every sample for the one that lasts.
+A sink takes only the output that its policy grants, so that an app with names of areas gets no points by mistake.
+A tracker's own fixation flags are raw and never leave; these follow the veiled points. The detectors of
+`gazeveil.gaze.events` report a fixation when it is over; protocols need the current one at every sample.
 """
 
 from __future__ import annotations
@@ -50,11 +47,11 @@ class OneOutputSink(Sink):
             super().show(veiled, now)
 
 
-# --- How far a tracker's clock is from the machine's, for protocols in which an app asks what time it is.
+# --- The offset of a tracker's clock, for protocols in which an app asks for the time.
 
 
 _FORGETS = 0.001
-"""What share of a longer delay one sample is believed: clocks that drift are followed, jitter is not."""
+"""The weight of one sample with a longer delay: drift of clocks is followed, jitter is not."""
 
 
 class TrackerClock:
@@ -79,29 +76,28 @@ class TrackerClock:
         return self.ahead
 
 
-# --- Whether veiled points rest, for protocols that tell it with every sample.
+# --- Fixations of veiled points, for protocols that flag them with every sample.
 
 
 REACH: Final = 0.03
-"""How far from their centre points may lie and still rest, as a share of the viewing plane's width: about 1.5 degrees.
-"""
+"""The largest distance of fixation points from their centre, in widths of the viewing plane: about 1.5 degrees."""
 
 AT_LEAST: Final = 0.1
-"""Seconds after which resting is a fixation."""
+"""The shortest fixation in seconds."""
 
 _MOST_STEP: Final = 0.1
 _SLACK: Final = 1e-9  # times are differences of floats
 
 
-class RestDetector:
-    """Follows the centre of veiled points that stay together; constant work and memory.
+class FixationFlag:
+    """Follows the centre of veiled points that stay together, with constant work and memory.
 
     Attributes:
         x: The centre, as a fraction of the viewing plane.
         y: The same, downwards.
-        start: When the points came to rest.
+        start: When the points came together.
         duration: Seconds since then.
-        number: How many fixations there were, with the one that lasts.
+        number: How many fixations there were, with the current one.
         now: Whether there is a fixation now.
     """
 
@@ -117,7 +113,7 @@ class RestDetector:
         self.now = False
 
     def lost(self) -> None:
-        """Forget the points: there is no gaze."""
+        """Drop the points: there is no gaze."""
         self._count = 0
         self.x = self.y = self.duration = 0.0
         self.now = False

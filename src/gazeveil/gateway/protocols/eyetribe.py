@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The EyeTribe protocol: JSON objects over TCP, polled or pushed, with the calibration dialogue that apps expect.
 
-The tracker is calibrated elsewhere, by its owner, and stays so whatever an app asks. An app that goes through all its
-points is told that each was met exactly: constants, and numbers that it sent itself.
+The tracker is calibrated elsewhere, by its owner, and no request changes that. An app that goes through all its points
+gets a perfect result: constants, and numbers that it sent itself.
 
 Trackers end each object with a newline, but clients often do not, so an object ends where its braces close. A line
-that is one object is taken at once; only what is left over is looked at brace by brace.
+that is one object is parsed at once; only the rest is scanned brace by brace.
 
 A frame has room for six points and two pupils. All six are the one veiled point; pupils are constants. An app that
 does not send heartbeats is dropped, as the protocol guarantees.
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
-from gazeveil.gateway.protocols.app_sinks import OneOutputSink, RestDetector
+from gazeveil.gateway.protocols.app_sinks import FixationFlag, OneOutputSink
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, seconds
 
@@ -36,7 +36,7 @@ Answer = dict[str, Any]
 
 
 class EyeTribeCalibration:
-    """How far an app has come.
+    """The progress of an app's calibration.
 
     Attributes:
         running: Whether it has started and not ended.
@@ -244,7 +244,7 @@ HEARTBEAT_MS: Final = 3000
 """How often an app is to send a heartbeat."""
 
 SILENT_FOR: Final = 10.0
-"""Seconds without a word after which an app is dropped: three heartbeats and a little."""
+"""Seconds without a request after which an app is dropped: three heartbeats and a little."""
 
 POLLED_FOR: Final = 10.0
 """Seconds for which one request for a frame counts as listening, where frames are not pushed."""
@@ -352,9 +352,9 @@ class EyeTribeSink(OneOutputSink):
         self._width, self._height = shown.plane.pixels
         self._objects = JsonObjects()
         self._calibration = EyeTribeCalibration()
-        self._fixating = RestDetector(shown.plane)
+        self._fixating = FixationFlag(shown.plane)
         self._push = False
-        self._heard: float | None = None
+        self._last_request: float | None = None
         self._polled: float | None = None
         self._t = 0.0
         self._second = -1
@@ -368,19 +368,19 @@ class EyeTribeSink(OneOutputSink):
 
     def connected(self, now: float) -> None:
         """Start to wait for heartbeats."""
-        self._heard = now
+        self._last_request = now
 
     def received(self, data: bytes, now: float) -> None:
         """Answer every request."""
         if self.ended:
             return
         for request in self._objects.feed(data):
-            self._heard = now
+            self._last_request = now
             self._reply(request)
 
     def tick(self, now: float) -> None:
         """Drop an app without a heartbeat; forget a request for a frame that is long ago."""
-        if self._heard is not None and now - self._heard > SILENT_FOR:
+        if self._last_request is not None and now - self._last_request > SILENT_FOR:
             self.ended = True
         if self._polled is not None and now - self._polled > POLLED_FOR:
             self._polled = None
@@ -388,12 +388,12 @@ class EyeTribeSink(OneOutputSink):
                 self._frame = self._framed(self._t, "0.00", "0.00", LOST, fixating=False)
 
     def silence(self, now: float) -> None:
-        """Say that tracking is lost."""
+        """Send a frame in which tracking is lost."""
         self._fixating.lost()
-        self._told(self._framed(self._t, "0.00", "0.00", LOST, fixating=False))
+        self._send_frame(self._framed(self._t, "0.00", "0.00", LOST, fixating=False))
 
     def end(self, reason: str, now: float) -> None:
-        """Say that the tracker's state has changed: there is no stream, and why."""
+        """Report that the tracker's state has changed: there is no stream, and why."""
         self._frame = self._framed(self._t, "0.00", "0.00", LOST, fixating=False)
         values = {"trackerstate": _NO_STREAM, "statusmessage": reason[:200]}
         self._say({"category": "tracker", "request": "get", "statuscode": _STATE_CHANGED, "values": values})
@@ -406,16 +406,16 @@ class EyeTribeSink(OneOutputSink):
             self._point(veiled.t, across, down, fixating=self._fixating.now)
         else:
             self._fixating.lost()
-            self._told(self._framed(veiled.t, "0.00", "0.00", FAILED, fixating=False))
+            self._send_frame(self._framed(veiled.t, "0.00", "0.00", FAILED, fixating=False))
 
     def _fixation(self, veiled: VeiledFixation, now: float) -> None:
         self._point(veiled.t, *self.shown.plane.to_fraction(veiled.x, veiled.y), fixating=True)
 
     def _point(self, t: float, across: float, down: float, *, fixating: bool) -> None:
         x, y = f"{across * self._width:.2f}", f"{down * self._height:.2f}"
-        self._told(self._framed(t, x, y, TRACKING, fixating=fixating))
+        self._send_frame(self._framed(t, x, y, TRACKING, fixating=fixating))
 
-    def _told(self, frame: str) -> None:
+    def _send_frame(self, frame: str) -> None:
         self._frame = frame
         if self._push:
             self._out += f'{{"category":"tracker","request":"get","statuscode":200,"values":{{{frame}}}}}\n'.encode()
@@ -452,20 +452,20 @@ class EyeTribeSink(OneOutputSink):
             self._say({**known, "statuscode": 400, "values": {"statusmessage": "no such request"}})
 
     def _get(self, names: object) -> None:
-        known, told = self._values(), []
+        known, parts = self._values(), []
         for name in dict.fromkeys(name for name in names if isinstance(name, str)) if isinstance(names, list) else ():
             if name == "frame":
-                self._polled = self._heard
-                told.append(self._frame)
+                self._polled = self._last_request
+                parts.append(self._frame)
             elif name in known:
-                told.append(f'"{name}":{json.dumps(known[name], separators=(",", ":"))}')
+                parts.append(f'"{name}":{json.dumps(known[name], separators=(",", ":"))}')
             else:
                 self._refuse("get", "no such value")
                 return
-        if not told:
+        if not parts:
             self._refuse("get", "values must be a list of names")
             return
-        both = f'{{"category":"tracker","request":"get","statuscode":200,"values":{{{",".join(told)}}}}}\n'
+        both = f'{{"category":"tracker","request":"get","statuscode":200,"values":{{{",".join(parts)}}}}}\n'
         self._out += both.encode()
 
     def _set(self, values: object) -> None:
@@ -479,8 +479,8 @@ class EyeTribeSink(OneOutputSink):
             if "push" in values:
                 self._push = bool(push)
             # clients read back what they set; the screen is the tracker's, and stays as it is
-            told = {name: value for name, value in self._values().items() if name in values}
-            self._say({"category": "tracker", "request": "set", "statuscode": 200, "values": told})
+            parts = {name: value for name, value in self._values().items() if name in values}
+            self._say({"category": "tracker", "request": "set", "statuscode": 200, "values": parts})
 
     def _refuse(self, what: str, why: str) -> None:
         self._say({"category": "tracker", "request": what, "statuscode": 400, "values": {"statusmessage": why}})

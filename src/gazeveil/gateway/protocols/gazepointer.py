@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """GazePointer's protocol: a key, then gaze as XML or JSON in .NET strings, or over WebSocket.
 
-An app of the first kind begins with the letters "xml", a browser with "GET", so the first bytes tell which it is. Both
-then name an application key, hear "ok", and get one record a sample: a point in pixels, and a head pose that is always
-0 here. There is no way to say "no gaze" and no time in this protocol: without a point nothing is sent, and a source
+An app of the first kind begins with the letters "xml", a browser with "GET", so the first bytes show which it is. Both
+then send an application key, receive "ok", and get one record per sample: a point in pixels, and a head pose that is
+always 0 here. The protocol has no time and no record for missing gaze: without a point nothing is sent, and a source
 takes the time at which a record came.
 """
 
@@ -24,7 +24,7 @@ from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, number
 
 
 class Strings:
-    """Collects bytes until a string is whole.
+    """Collects bytes into complete strings.
 
     Args:
         longest: Bytes of the longest string; a longer one is refused as soon as its length is known.
@@ -37,7 +37,7 @@ class Strings:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> list[str]:
-        """Take bytes and return the strings that are whole now.
+        """Take bytes and return the strings that are complete now.
 
         Raises:
             WireError: If one is too long or no UTF-8.
@@ -82,7 +82,7 @@ def packed(text: str) -> bytes:
     return bytes(head) + data
 
 
-# --- GazePointer and its GazeFlow API: strings with a length in front over TCP, or WebSocket, both on port 43333.
+# --- GazePointer and its GazeFlow API: prefixed strings over TCP, or WebSocket, both on port 43333.
 
 
 APP_KEY: Final = "AppKeyDemo"
@@ -92,7 +92,7 @@ LONGEST_KEY: Final = 4096
 LONGEST_RECORD: Final = 1 << 16
 
 PATIENCE: Final = 10.0
-"""Seconds that an app may take until it names its key."""
+"""Seconds within which an app must send its key."""
 
 _WELCOME: Final = "ok"
 _HEAD: Final = ("HeadX", "HeadY", "HeadZ", "HeadYaw", "HeadPitch", "HeadRoll")
@@ -120,7 +120,7 @@ class GazePointerSource(Source):
         self._welcome = False
 
     def connected(self, now: float) -> None:
-        """Name the key."""
+        """Send the key."""
         if isinstance(self._texts, TextClient):
             self._texts.open()
             self._texts.send(APP_KEY)
@@ -129,7 +129,7 @@ class GazePointerSource(Source):
             self._out += b"xml" + packed(APP_KEY)
 
     def received(self, data: bytes, now: float) -> list[RawSample]:
-        """Take bytes and return the samples of whole records, each at the time it came."""
+        """Take bytes and return the samples of complete records, each at the time it came."""
         samples = []
         for text in self._texts.feed(data):
             if not self._welcome:
@@ -162,20 +162,20 @@ class GazePointerSink(OneOutputSink):
 
     @property
     def wants_gaze(self) -> bool:
-        """Whether the app has named its key."""
+        """Whether the app has sent its key."""
         return self._welcome and not self.ended
 
     def connected(self, now: float) -> None:
-        """Wait for a key, but not for ever."""
+        """Wait for a key, for a limited time."""
         self._deadline = now + PATIENCE
 
     def tick(self, now: float) -> None:
-        """Drop an app that names no key."""
+        """Drop an app that sends no key."""
         if not self._welcome and now > self._deadline:
             self.ended = True
 
     def received(self, data: bytes, now: float) -> None:
-        """Find out who is there, and welcome whoever names a key."""
+        """Detect the dialect, and accept an app that sends a key."""
         if self.ended:
             return
         if self._strings is None and self._texts is None:
@@ -197,13 +197,13 @@ class GazePointerSink(OneOutputSink):
         elif self._strings is not None and not self._welcome:
             named = self._strings.feed(data)
         else:
-            return  # an app of this kind has nothing to say after its key
+            return  # an app of this kind sends nothing after its key
         if named and not self._welcome and not self.ended:
             self._send(_WELCOME)
             self._welcome = True
 
     def end(self, reason: str, now: float, code: int = POLICY) -> None:
-        """Close with the reason: as a text that is no record, which clients print, or as a WebSocket's last word."""
+        """Close with the reason: as a text that is no record, which clients print, or in a WebSocket's close frame."""
         if self._texts is not None:
             self._texts.close(reason, code)
             self._out += self._texts.to_send()
@@ -212,7 +212,7 @@ class GazePointerSink(OneOutputSink):
         self.ended = True
 
     def stop(self, reason: str, now: float) -> None:
-        """Say that the gateway stops; a WebSocket's last word says it too."""
+        """Report that the gateway stops, also in a WebSocket's close frame."""
         self.end(reason, now, GOING_AWAY)
 
     def _sample(self, veiled: VeiledSample, now: float) -> None:

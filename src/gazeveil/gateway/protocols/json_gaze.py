@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze as JSON objects, one a message, from screens and headsets: what goes over WebSocket and, line by line, over TCP.
+"""Gaze as JSON objects, one per message, from screens and headsets, for WebSocket and for lines over TCP.
 
-A vector is a list of three numbers, or an object with ``x``, ``y`` and ``z``, as game engines write them. Nothing here
-is read unless the policy names it.
-
-A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every other object says what it is in ``type``:
-``hello``, ``fixation``, ``hit``, ``silence`` or ``end``.
+A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every other object has a ``type``: ``hello``,
+``fixation``, ``hit``, ``silence`` or ``end``. A vector is a list of three numbers, or an object with ``x``, ``y`` and
+``z``, as game engines write them; vectors are read only if the policy names them.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ from gazeveil.errors import GeometryError, WireError
 from gazeveil.gateway.protocol import Point, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.app_sinks import OneOutputSink
 from gazeveil.gateway.sample import (
-    BESIDE,
     FARTHEST_MM,
     HEAD,
+    HEAD_AND_EYES,
     IPD,
     ORIGINS,
     EyeGeometry,
@@ -40,7 +38,7 @@ from gazeveil.gateway.tracker_fields import ARRIVAL, Fields, coordinate, seconds
 from gazeveil.geometry import Unit, Vector, angles, in_our_axes
 
 ABSENT: Final = object()
-"""What is found where nothing is."""
+"""The value at a path that does not exist."""
 
 Path = tuple[str, ...]
 Tree = dict[str, Any]
@@ -51,18 +49,18 @@ def path_of(name: str) -> Path:
     return tuple(name.split(".")) if name else ()
 
 
-def at(told: Any, path: Path) -> Any:
-    """Return what is at a path; None if something on the way is null, `ABSENT` if there is no such way."""
+def at(value: Any, path: Path) -> Any:
+    """Return the value at a path; None if something on the path is null, `ABSENT` if there is no such path."""
     for part in path:
-        if told is None:
+        if value is None:
             return None
-        if type(told) is dict:
-            told = told.get(part, ABSENT)
-        elif type(told) is list and part.isdecimal() and int(part) < len(told):
-            told = told[int(part)]
+        if type(value) is dict:
+            value = value.get(part, ABSENT)
+        elif type(value) is list and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
         else:
             return ABSENT
-    return told
+    return value
 
 
 def tree_of(paths: list[Path]) -> Tree:
@@ -75,15 +73,15 @@ def tree_of(paths: list[Path]) -> Tree:
     return tree
 
 
-def has_others(told: Any, tree: Tree) -> bool:
-    """Tell whether an object or a list holds anything that the tree does not name."""
-    pairs = told.items() if type(told) is dict else ((str(i), value) for i, value in enumerate(told))
+def has_others(given: Any, tree: Tree) -> bool:
+    """Return whether an object or a list holds anything that the tree does not name."""
+    pairs = given.items() if type(given) is dict else ((str(i), value) for i, value in enumerate(given))
     return any(
         key not in tree or (type(value) in (dict, list) and has_others(value, tree[key])) for key, value in pairs
     )
 
 
-# --- What headsets say in JSON: gaze as a direction, where the head points, and where the eyes are.
+# --- Vectors of headsets: gaze as a direction, where the head points, and where the eyes are.
 
 
 _PARTS: Final = (("0", "1", "2"), ("x", "y", "z"))
@@ -91,32 +89,32 @@ _SIDES: Final = (("0", "1"), ("left", "right"))
 NOTHING: Final = (math.nan, math.nan)
 
 
-def vector(told: Any) -> Vector | None:
-    """Return a vector; None for whatever is none."""
-    if type(told) is dict:
-        told = [told.get(part) for part in _PARTS[1]] if len(told) == 3 else None
-    if type(told) is not list or len(told) != 3:
+def vector(value: Any) -> Vector | None:
+    """Return a vector; None for anything else."""
+    if type(value) is dict:
+        value = [value.get(part) for part in _PARTS[1]] if len(value) == 3 else None
+    if type(value) is not list or len(value) != 3:
         return None
-    x, y, z = (coordinate(part) for part in told)
+    x, y, z = (coordinate(part) for part in value)
     return None if math.isnan(x + y + z) else (x, y, z)
 
 
-def pointing(told: Any, axes: str) -> Pointing | None:
-    """Return the yaw and pitch of a vector, NaN if it is null or has no length; None for whatever is none."""
-    if told is None:
+def pointing(value: Any, axes: str) -> Pointing | None:
+    """Return the yaw and pitch of a vector, NaN if it is null or has no length; None for anything else."""
+    if value is None:
         return NOTHING
-    found = vector(told)
+    found = vector(value)
     return None if found is None else angles(in_our_axes(found, axes))
 
 
 class Headset:
-    """Reads what a policy names beside gaze."""
+    """Reads the fields of head and eyes that a policy names."""
 
     def __init__(self, fields: Fields) -> None:
         self._axes = fields.axes
         self._head, self._origins, self._ipd = (path_of(getattr(fields, what)) for what in (HEAD, ORIGINS, IPD))
-        self.reads = bool(fields.beside)
-        self.dropped = frozenset(BESIDE) - {name.partition(".")[0] for name in fields.names}
+        self.reads = bool(fields.head_and_eyes)
+        self.dropped = frozenset(HEAD_AND_EYES) - {name.partition(".")[0] for name in fields.names}
 
     def head(self, found: Any) -> Pointing | None:
         """Return where the head points; None if that is not read.
@@ -145,25 +143,25 @@ class Headset:
             raise ValueError(IPD)
         return EyeGeometry(left, right, None if ipd is None else float(ipd))
 
-    def _both(self, told: Any) -> tuple[Place | None, Place | None]:
-        if told is None:
+    def _both(self, value: Any) -> tuple[Place | None, Place | None]:
+        if value is None:
             return None, None
-        if type(told) is dict:
-            told = [told.get(side, ABSENT) for side in _SIDES[1]] if len(told) == 2 else None
-        if type(told) is not list or len(told) != 2:
+        if type(value) is dict:
+            value = [value.get(side, ABSENT) for side in _SIDES[1]] if len(value) == 2 else None
+        if type(value) is not list or len(value) != 2:
             raise ValueError(ORIGINS)
-        left, right = (None if one is None else self._place(one) for one in told)
+        left, right = (None if one is None else self._place(one) for one in value)
         return left, right
 
-    def _place(self, told: Any) -> Place:
-        found = vector(told)
+    def _place(self, value: Any) -> Place:
+        found = vector(value)
         if found is None or max(map(abs, found)) > FARTHEST_MM:
             raise ValueError(ORIGINS)
         return in_our_axes(found, self._axes)
 
 
-def beside(veiled: VeiledSample) -> str:
-    """Return what leaves beside gaze, as the rest of a JSON object."""
+def head_and_eyes(veiled: VeiledSample) -> str:
+    """Return head and eyes of a sample as the rest of a JSON object."""
     more = ""
     if veiled.head is not None:
         yaw, pitch = (_number(angle) for angle in veiled.head)
@@ -185,7 +183,7 @@ def _number(value: float) -> str:
 
 
 def paths_of(fields: Fields) -> list[Path]:
-    """Return every way into a sample that the fields name, whichever form its vectors have."""
+    """Return every path in a sample that the fields name, for both forms of vectors."""
     plain = [fields.t, fields.valid, fields.ipd, *(() if fields.direction else fields.gaze)]
     paths = [path_of(name) for name in plain if name]
     for name in (fields.direction, fields.head):
@@ -197,18 +195,18 @@ def paths_of(fields: Fields) -> list[Path]:
     return paths
 
 
-# --- Gaze as JSON objects, one a message: what goes over WebSocket and, line by line, over TCP.
+# --- The messages.
 
 
 VERSION: Final = 1
 """Of these messages. Fields may be added under the same version; none changes its meaning."""
 
 MOST_BYTES: Final = 1 << 16
-"""A longer message is refused: the longest we know of has a few hundred bytes."""
+"""The most bytes of a message; the longest known has a few hundred."""
 
 
 class JsonWriter:
-    """Writes what an app may see.
+    """Writes the messages for an app.
 
     Points are fractions from the top left, or degrees where the viewing plane is in degrees.
     """
@@ -220,7 +218,7 @@ class JsonWriter:
         self._convert: Callable[[float, float], Point] = _same if in_degrees else shown.plane.to_fraction
 
     def hello(self) -> bytes:
-        """Return the first message: what comes, and under which guarantee."""
+        """Return the first message: a description of the stream, and its guarantee."""
         shown = self._shown
         return _write(
             type="hello",
@@ -231,13 +229,13 @@ class JsonWriter:
             rate_hz=shown.rate_hz,
             output=shown.output,
             areas=list(shown.areas),
-            promise=shown.promise,
+            guarantee=shown.guarantee,
         )
 
     def sample(self, veiled: VeiledSample) -> bytes:
         """Return a sample."""
         x, y = self._convert(veiled.x, veiled.y)
-        more = beside(veiled) if veiled.head is not None or veiled.eyes is not None else ""
+        more = head_and_eyes(veiled) if veiled.head is not None or veiled.eyes is not None else ""
         if not math.isfinite(x + y):
             return f'{{"t":{veiled.t:.6f},"x":null,"y":null,"unit":"{self._unit}","valid":false{more}}}'.encode()
         return f'{{"t":{veiled.t:.6f},"x":{x:.6f},"y":{y:.6f},"unit":"{self._unit}","valid":true{more}}}'.encode()
@@ -269,20 +267,20 @@ class JsonWriter:
 
 
 class JsonSink(OneOutputSink):
-    """A sink that speaks in these messages; what carries them is its own."""
+    """A sink of these messages, over any carrier."""
 
     def __init__(self, shown: StreamFacts) -> None:
         super().__init__(shown)
         self._writer = JsonWriter(shown)
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Greet the app again: something else comes from now on."""
+        """Greet the app again: another kind of output comes from now on."""
         super().regrade(shown)
         self._writer = JsonWriter(shown)
         self._send(self._writer.hello())
 
     def silence(self, now: float) -> None:
-        """Say that there is no gaze at present."""
+        """Report that there is no gaze at present."""
         self._send(self._writer.silence())
 
     def _sample(self, veiled: VeiledSample, now: float) -> None:
@@ -296,18 +294,18 @@ class JsonSink(OneOutputSink):
 
     @abstractmethod
     def _send(self, message: bytes) -> None:
-        """Queue a message, if the app can hear it."""
+        """Queue a message, if the app can receive it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonFields:
-    """How a tracker calls things in its JSON.
+    """The names of a tracker's JSON fields.
 
     Attributes:
         t: Time.
         x: Across.
         y: Down; up if ``up``.
-        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: that of the
+        unit: The unit of x and y, if messages do not give it: ``norm``, ``px`` or ``deg``. Empty: that of the
             viewing plane.
         second: How much of ``t`` is one second, for example 1000.
         up: Whether y grows upwards: from the bottom edge, or from straight ahead.
@@ -325,7 +323,7 @@ class JsonReader:
     """Reads a tracker's messages: time and gaze, and nothing else.
 
     ``yaw`` and ``pitch`` in degrees (pitch upwards) stand for x and y where a message has them. With `Fields`, which a
-    policy declares, only what they name is looked at.
+    policy declares, only those are read.
     """
 
     def __init__(self, plane: ViewingPlane, fields: JsonFields | Fields) -> None:
@@ -383,7 +381,7 @@ class JsonReader:
             try:
                 sample.head, sample.eyes = self._headset.head(found), self._headset.eyes(found)
             except ValueError as error:
-                raise WireError(f"{fields.beside[str(error)]} is not what the policy says") from None
+                raise WireError(f"{fields.head_and_eyes[str(error)]} is not what the policy says") from None
         return sample
 
     def _sample(self, t: float, x: float, y: float, unit: object, *, up: bool, found: dict[str, Any]) -> RawSample:
@@ -396,25 +394,27 @@ class JsonReader:
 
 
 def _decoder() -> Callable[[bytes | bytearray | str], Any]:
-    """Return what reads JSON: msgspec where it is installed, being several times as fast as Python's own.
+    """Return a JSON decoder: msgspec's if it is installed, since it is several times as fast.
 
-    What msgspec refuses is tried again: Python's own reads NaN and numbers without bounds, which trackers do send.
+    Messages that msgspec refuses are tried with Python's own, which reads NaN and numbers without bounds: trackers
+    send both.
     """
     try:
         from msgspec.json import decode as quick  # noqa: PLC0415
     except ImportError:
-        return _plainly
+        return decode_plainly
 
     def decode(message: bytes | bytearray | str) -> Any:
         try:
             return quick(message)
         except ValueError:
-            return _plainly(message)
+            return decode_plainly(message)
 
     return decode
 
 
-def _plainly(message: bytes | bytearray | str) -> Any:
+def decode_plainly(message: bytes | bytearray | str) -> Any:
+    """Return the content of a message by Python's own decoder."""
     return json.loads(message if isinstance(message, str) else message.decode())
 
 
@@ -424,7 +424,7 @@ _TRUE: Final = (True, "true")  # 1 is equal to True
 
 @functools.lru_cache(maxsize=64)  # a connection is made in microseconds then, and there are few planes
 def converters(plane: ViewingPlane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
-    """Return, for each unit that the viewing plane can be measured in, how points get there and where y up starts."""
+    """Return, for each unit that converts to the viewing plane, the conversion and the origin of an upward y."""
     geometry = plane.geometry
     known: dict[str, tuple[Callable[[float, float], Point], float]] = {}
     for unit in Unit:
@@ -475,7 +475,7 @@ LEAVES: Final = {
     "rate_hz": "As the policy says.",
     "output": "As the policy says.",
     "areas": "Names of areas, as the policy says.",
-    "promise": "What the veil guarantees is public.",
+    "guarantee": "What the veil guarantees is public.",
     "t": "The device's time is public.",
     "x": "The veiled point.",
     "y": "The veiled point.",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""JSON lines over TCP: the plainest protocol there is, for scripts and for trackers without one of their own."""
+"""JSON lines over TCP, for scripts and for trackers without a protocol of their own."""
 
 from __future__ import annotations
 
@@ -50,25 +50,25 @@ class JsonLinesSource(Source):
 
 
 class JsonLinesSink(JsonSink):
-    """Writes one JSON object a line, the first of which says what comes."""
+    """Writes one JSON object per line; the first describes the stream."""
 
     def connected(self, now: float) -> None:
         """Greet the app."""
         self._send(self._writer.hello())
 
     def received(self, data: bytes, now: float) -> None:
-        """Take what an app says, which is nothing.
+        """Accept blank lines alone.
 
-        A web page can make a browser speak to any port of its machine, but only in HTTP: so it is cut off here.
+        A web page can make a browser send HTTP to any port of its machine: that is refused here.
 
         Raises:
             WireError: If it is more than blank lines.
         """
         if data.strip():
-            raise WireError("an app has nothing to say in this protocol")
+            raise WireError("an app sends nothing in this protocol")
 
     def end(self, reason: str, now: float) -> None:
-        """Say why nothing more comes."""
+        """Report why nothing more comes."""
         self._send(self._writer.end(reason))
         self.ended = True
 
@@ -89,6 +89,6 @@ PROTOCOLS.register("jsonlines")(
         sink=JsonLinesSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
         fields=True,
-        beside=True,
+        head_and_eyes=True,
     )
 )

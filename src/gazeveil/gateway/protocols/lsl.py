@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lab Streaming Layer: streams that describe themselves; liblsl itself does the network.
 
-Channels are named as Pupil Labs' own relay names them, so that what reads theirs reads ours: ``norm_pos`` starts at
-the bottom left. A stream that is called as Neon's phone calls its own has Neon's channels instead. Names of areas are a
-stream of string markers. Times are LSL's: the ``now`` that a sink is given must
-be ``pylsl.local_clock()``.
+Channels have the names of Pupil Labs' own relay, so that its clients read ours: ``norm_pos`` starts at the bottom left.
+A stream with a name like that of Neon's phone has Neon's channels instead. Names of areas are a stream of string
+markers. Times are LSL's: the ``now`` of a sink must be ``pylsl.local_clock()``.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from gazeveil.gateway.tracker_fields import Fields, coordinate, seconds
 from gazeveil.geometry import Unit
 
 MOST_CHANNELS: Final = 1024
-"""More channels than this make no gaze stream."""
+"""The most channels of a gaze stream."""
 
 CONFIDENT: Final = 0.6
 """Gaze with a lower confidence is missing, as in recordings."""
 
 NEON_NAME: Final = "_Neon Gaze"
-"""How the name of a stream ends that Neon's phone sends, after the phone's own name."""
+"""How the name of a stream of Neon's phone ends, after the phone's own name."""
 
 _FRACTIONS: Final = ("normalized", "normalised")
 _PIXELS: Final = ("pixels", "pixel", "px")
@@ -40,7 +39,7 @@ _Reader = Callable[[Sequence[float]], Point]
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What a stream says about one channel."""
+    """A stream's description of one channel."""
 
     label: str
     type: str
@@ -51,7 +50,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a stream says about itself; its rate is always irregular."""
+    """The description of a stream; its rate is always irregular."""
 
     name: str
     type: str
@@ -79,7 +78,7 @@ class Description:
 
 
 def channels_of(info: Any) -> tuple[Channel, ...]:
-    """Return what a stream on the network, a ``pylsl.StreamInfo`` with its description, says about its channels.
+    """Return the channels in the description of a stream, a ``pylsl.StreamInfo``.
 
     Raises:
         WireError: If it has too many, or describes none.
@@ -101,10 +100,10 @@ def channels_of(info: Any) -> tuple[Channel, ...]:
 
 
 class LslSource:
-    """An inlet's reader: takes the channels that hold gaze by what the stream says of them, and no others.
+    """Reads an inlet: the channels that hold gaze by their description, and no others.
 
     Attributes:
-        query: Which streams to look for, as liblsl's ``resolve_bypred`` understands it.
+        query: A predicate for the streams to search, for liblsl's ``resolve_bypred``.
     """
 
     query: Final = "type='Gaze'"
@@ -117,10 +116,10 @@ class LslSource:
         self._confidence: int | None = None
 
     def described(self, channels: Sequence[Channel], name: str = "") -> None:
-        """Choose the channels to read, by what they say; where the stream's name is like Neon's, also by their labels.
+        """Choose the channels to read by their description; if the stream's name is like Neon's, also by their labels.
 
         Raises:
-            WireError: If none of them says where gaze is in this viewing plane.
+            WireError: If none of them holds gaze in this viewing plane.
         """
         both = [(i, channel) for i, channel in enumerate(channels) if channel.eye.lower() in {"", "both"}]
         at = {channel.label.lower(): i for i, channel in both}
@@ -203,10 +202,10 @@ LslSample = tuple[list[float] | list[str], float]
 
 
 class LslSink:
-    """An outlet's writer: what it returns is what to push.
+    """Writes an outlet's samples, which its methods return.
 
     Attributes:
-        description: What the stream says about itself.
+        description: The description of the stream.
         ended: Whether the outlet is to be closed.
     """
 
@@ -255,7 +254,7 @@ class LslSink:
         return ([""] if self.shown.output == "hits" else self._nothing()), now
 
     def end(self, reason: str, now: float) -> LslSample | None:
-        """Set ``ended``, and return a last sample; a stream of markers says why, one of numbers has no word for it."""
+        """Set ``ended``, and return a last sample; only a stream of markers can give the reason."""
         if self.ended:
             return None
         last = ([f"end: {reason}"], now) if self.shown.output == "hits" else self.silence(now)

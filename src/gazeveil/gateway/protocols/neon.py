@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pupil Labs' real-time API, which the phones of Neon and Invisible speak.
 
-The status says over HTTP, or again and again over WebSocket, where gaze comes out; RTSP, RTP and RTCP carry it. What
-each file has: `_neon_status` the status, `_neon_source` and `_neon_sink` the two sides, `_rtsp_messages` and `_rtp` the
-bytes.
+The status, over HTTP or as updates over WebSocket, names the port of gaze; RTSP, RTP and RTCP carry it. `neon_phone`
+has both sides, `rtsp` the bytes.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The phone of Pupil Labs' Neon and Invisible.
+"""The phone of Pupil Labs' Neon and Invisible: its status, its gaze over RTSP, and the phone that an app sees.
 
-Its status, its gaze over RTSP as a source, and the phone as an app may see it.
+*Source*: eye centres, optical axes, pupils and lids follow the point in the same packet. None of them is decoded,
+except the centres where an app's policy declares them.
 
-What is reported is made of the policy and of constants alone: no phone, no serial number and no battery stands behind
-it. There is no scene camera in it, so no client waits for one.
-
-Eye centres, optical axes, pupils and lids follow the point in the same packet. They are not even decoded, but for the
-centres where an app's policy declares them.
-
-The phone has four ports: HTTP and WebSocket for its status, RTSP for streams, and one that echoes the time. Here one
-port is all of them, since the first bytes of a connection say which is meant. Streams come over the connection itself:
-the status says ``rtspt``, from which clients learn it. There is no scene, no eye and no motion among them.
+*Sink*: the status is made of the policy and of constants alone, without any data of a phone; it names no scene camera,
+so no client waits for one. The phone has four ports: HTTP and WebSocket for its status, RTSP for streams, and one that
+echoes the time. Here one port serves all of them, since the first bytes of a connection show which is meant. Streams
+come over the connection itself: clients learn that from ``rtspt`` in the status.
 """
 
 from __future__ import annotations
@@ -43,7 +39,7 @@ INVISIBLE, NEON = "1", "2"
 CAMERAS: Final[dict[str, Size]] = {INVISIBLE: (1088, 1080), NEON: (1600, 1200)}
 """Pixels of their scene cameras, in which gaze is counted."""
 STREAMS: Final[dict[Output, str]] = {"samples": "gaze", "fixations": "eye_events"}
-"""In which stream each kind of veiled thing is shown."""
+"""The stream of each kind of output."""
 MEMORY: Final = 1 << 36
 _PARAMETERS: Final = re.compile(r"[A-Za-z0-9_.=&-]{0,200}")
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::(\d{1,5}))?")
@@ -51,7 +47,7 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::(
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """Where a tracker's gaze comes out.
+    """Where a phone publishes its gaze.
 
     Attributes:
         port: On the same machine.
@@ -67,13 +63,13 @@ class Sensor:
 
 
 def version_for(shown: StreamFacts) -> str:
-    """Return which glasses an app is shown: Invisible if gaze is counted in its pixels, else Neon."""
+    """Return the glasses that an app sees: Invisible if gaze is in its pixels, else Neon."""
     geometry = shown.plane.geometry
     return INVISIBLE if (geometry.width_px, geometry.height_px) == CAMERAS[INVISIBLE] else NEON
 
 
 def place_in(host: str) -> tuple[str, int]:
-    """Return under which name and port a client has reached this machine, from its ``Host`` header.
+    """Return the name and port by which a client reached this machine, from its ``Host`` header.
 
     Raises:
         WireError: If it does not say.
@@ -108,7 +104,7 @@ def components(shown: StreamFacts, place: tuple[str, int], why_not: str = "") ->
 
 
 def sensor_in(body: bytes) -> Sensor:
-    """Return where gaze comes out, from the status of a phone; all else in it is forgotten.
+    """Return where gaze is published, from the status of a phone; everything else in it is dropped.
 
     Raises:
         WireError: If it is no status, or no glasses are connected.
@@ -119,7 +115,7 @@ def sensor_in(body: bytes) -> Sensor:
         versions = [data.get("version") for model, data in known if model == "Hardware"]
         sensors = [data for model, data in known if model == "Sensor" and _is_gaze(data)]
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        raise WireError("the tracker's status is not what its API says") from None
+        raise WireError("the tracker's status does not follow its API") from None
     if not sensors:
         raise WireError("the tracker sends no gaze: are the glasses connected?")
     port, parameters, protocol = (sensors[0].get(name) for name in ("port", "params", "protocol"))
@@ -135,7 +131,7 @@ def _is_gaze(data: Any) -> bool:
     return data.get("sensor") == "gaze" and data.get("conn_type") == "DIRECT" and data.get("connected") is True
 
 
-# --- Gaze of Neon and Invisible: RTSP asks for the stream, RTP carries it, RTCP says what time it is.
+# --- The source: RTSP asks for the stream, RTP carries it, RTCP dates it.
 
 
 ENCODING: Final = "com.pupillabs.gaze1"
@@ -150,18 +146,18 @@ _CENTRES: Final = struct.Struct("!4x3f16x3f")
 _STATE_AT, _LEAST_STATE = 9, 65
 _KEEP_ALIVE_S, _REPORT_S = 54.0, 5.0
 _STEPS: Final = {"OPTIONS": "DESCRIBE", "DESCRIBE": "SETUP", "SETUP": "PLAY", "PLAY": ""}
-"""What is asked after each answer."""
+"""The next request after each answer."""
 
 
 class NeonSource(Source):
-    """The client of the phone's gaze stream, once its status has said where that is.
+    """The client of the phone's gaze stream, whose place is known from the status.
 
     Args:
         plane: Where gaze lies.
         sensor: What the status said.
         host: Where the phone is, for addresses; the connection itself is someone else's.
         ports: Where datagrams are awaited, of gaze and of reports; None where they come over the connection.
-        beside: What apps' policies declare beside gaze; the centres of the eyes are read only if it is among it.
+        head_and_eyes: What apps' policies declare of head and eyes; eye centres are read only if declared.
 
     Attributes:
         datagrams: What waits to be sent from those ports: from which of the two, to which port of the phone, and bytes.
@@ -173,12 +169,12 @@ class NeonSource(Source):
         sensor: Sensor = Sensor(),  # noqa: B008  (it cannot be changed)
         host: str = "127.0.0.1",
         ports: tuple[int, int] | None = None,
-        beside: frozenset[str] = frozenset(),
+        head_and_eyes: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(plane)
         plane.from_fraction(0.5, 0.5)  # a plane without fractions is refused now, not at the first sample
         self.ports = ports
-        self._reads_eyes = ORIGINS in beside
+        self._reads_eyes = ORIGINS in head_and_eyes
         self._width, self._height = sensor.camera
         self._url = f"rtsp://{host}:{sensor.port}/?{sensor.parameters}"
         self._messages = Messages()
@@ -192,14 +188,14 @@ class NeonSource(Source):
         self.datagrams: list[tuple[int, int, bytes]] = []
 
     def connected(self, now: float) -> None:
-        """Begin to ask."""
+        """Send the first request."""
         self._ask("OPTIONS")
 
     def received(self, data: bytes, now: float) -> list[RawSample]:
         """Take bytes of the connection: answers, and gaze where it comes in between.
 
         Raises:
-            WireError: If they are not what RTSP says, or the tracker refuses.
+            WireError: If they are not RTSP, or the tracker refuses.
         """
         found: list[RawSample] = []
         for one in self._messages.feed(data):
@@ -212,7 +208,7 @@ class NeonSource(Source):
         return found
 
     def gaze(self, data: bytes) -> list[RawSample]:
-        """Take one packet of gaze; what comes before the first report has no time, and what comes too late is left out.
+        """Take one packet of gaze; one before the first report has no time and is dropped, as is one that is late.
 
         Raises:
             WireError: If it is none, or its payload has a length that no glasses send.
@@ -238,7 +234,7 @@ class NeonSource(Source):
         self._report = report_in(data) or self._report
 
     def tick(self, now: float) -> None:
-        """Keep the session alive, and say that someone is there."""
+        """Keep the session alive, and send a receiver report."""
         if now >= self._report_at:
             self._report_at = now + _REPORT_S
             if self.ports is None:
@@ -330,12 +326,12 @@ def _place(numbers: tuple[float, ...]) -> Place | None:
     return (x, y, z) if all(abs(one) <= FARTHEST_MM for one in numbers) else None  # NaN is not, either
 
 
-# --- The phone of Neon or Invisible, as far as an app may see it.
+# --- The sink: the phone that an app sees.
 
 
 CLOCK_RATE: Final = 90_000
 FILL_S: Final = 1.0
-"""A client takes a stream for dead that says nothing for ten seconds, so something is stated each second."""
+"""Seconds between messages: clients give up a stream after ten seconds of silence."""
 ENCODINGS: Final = {"gaze": ENCODING, "eye_events": "com.pupillabs.eye_events1"}
 _TYPE: Final = 96
 _FIXATION, _KEEP_ALIVE = 1, 5
@@ -370,7 +366,7 @@ class NeonSink(OneOutputSink):
         self._why_not = ""
         self._stream, self._channels, self._playing = "", (0, 1), False
         self._sender = Sender(_TYPE, CLOCK_RATE)
-        self._clock, self._told, self._said_at = TrackerClock(), -math.inf, -math.inf
+        self._clock, self._last_stamp, self._said_at = TrackerClock(), -math.inf, -math.inf
 
     @property
     def wants_gaze(self) -> bool:
@@ -395,25 +391,25 @@ class NeonSink(OneOutputSink):
                 if isinstance(one, Message) and not self.ended:
                     self._answer(one, now)
         elif self._kind == "status":
-            self._texts.feed(data)  # whatever it says is ignored
+            self._texts.feed(data)  # its messages are ignored
             self._out += self._texts.to_send()
             self.refused_origin, self.ended = self._texts.refused_origin, self._texts.closed
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Tell who follows the status what comes now; who follows the other stream is let go."""
+        """Report the new output to connections that follow the status; end those of the other stream."""
         super().regrade(shown)
         self._tell_status()
         if self._stream and self._stream != STREAMS.get(shown.output):
             self.ended = True
 
     def silence(self, now: float) -> None:
-        """Say that there is no gaze at present, as glasses do that nobody wears; an end is taken back."""
+        """Report that there is no gaze at present, like glasses that nobody wears; this undoes an end."""
         self._go_on()
         if self.wants_gaze:
             self._fill(now)
 
     def tick(self, now: float) -> None:
-        """Say each second that a stream is alive, where nothing else says so."""
+        """Send a message each second so that a stream stays alive."""
         if self.wants_gaze and now - self._said_at >= FILL_S:
             self._fill(now)
 
@@ -464,7 +460,7 @@ class NeonSink(OneOutputSink):
         self._tell_status()
 
     def _tell_status(self) -> None:
-        """Tell whoever follows the status."""
+        """Send an update to connections that follow the status."""
         if self._texts.open:
             for part in components(self.shown, self._place, self._why_not):
                 self._out += self._texts.packed(json.dumps(part))
@@ -559,8 +555,8 @@ class NeonSink(OneOutputSink):
             found = re.search(r"interleaved=(\d{1,3})-(\d{1,3})(?:;|$)", transport.strip())
             if transport.strip().startswith("RTP/AVP/TCP") and found and int(found[1]) < 256 > int(found[2]):
                 self._stream, self._channels = stream, (int(found[1]), int(found[2]))
-                told = f"Transport: RTP/AVP/TCP;unicast;interleaved={found[1]}-{found[2]}"
-                self._say_rtsp(number, "200 OK", told)
+                chosen = f"Transport: RTP/AVP/TCP;unicast;interleaved={found[1]}-{found[2]}"
+                self._say_rtsp(number, "200 OK", chosen)
                 return
         self._say_rtsp(number, "461 Unsupported Transport")
 
@@ -586,29 +582,29 @@ class NeonSink(OneOutputSink):
         self._go_on()
         if not self._playing:
             return
-        told = self._time(veiled.t, now)
+        stamp = self._time(veiled.t, now)
         point = self._pixels(veiled.x, veiled.y)
-        times = round((told - veiled.duration) * 1e9), round(told * 1e9)
-        self._send(_EVENT.pack(_FIXATION, *times, *point, *point, *point, 0.0, 0.0, 0.0, 0.0), told, now)
+        times = round((stamp - veiled.duration) * 1e9), round(stamp * 1e9)
+        self._send(_EVENT.pack(_FIXATION, *times, *point, *point, *point, 0.0, 0.0, 0.0, 0.0), stamp, now)
 
     def _fill(self, now: float) -> None:
         payload = _NO_GAZE if self._stream == "gaze" else struct.pack("!i", _KEEP_ALIVE)
-        self._told = max(self._told, now + self._unix)
-        self._send(payload, self._told, now)
+        self._last_stamp = max(self._last_stamp, now + self._unix)
+        self._send(payload, self._last_stamp, now)
 
     def _time(self, t: float, now: float) -> float:
         """Return a sample's time on the machine's clock, in Unix seconds, since clients compare it with theirs."""
-        self._told = max(self._told, t + self._clock.seen(t, now) + self._unix)
-        return self._told
+        self._last_stamp = max(self._last_stamp, t + self._clock.seen(t, now) + self._unix)
+        return self._last_stamp
 
     def _pixels(self, x: float, y: float) -> tuple[float, float]:
         across, down = self.shown.plane.to_fraction(x, y)
         width, height = CAMERAS[version_for(self.shown)]
         return across * width, down * height
 
-    def _send(self, payload: bytes, told: float, now: float) -> None:
+    def _send(self, payload: bytes, stamp: float, now: float) -> None:
         self._said_at = now
-        report, packet = self._sender.packets(payload, told)
+        report, packet = self._sender.packets(payload, stamp)
         for channel, data in ((self._channels[1], report), (self._channels[0], packet)):
             if data:
                 self._out += struct.pack("!cBH", b"$", channel, len(data)) + data

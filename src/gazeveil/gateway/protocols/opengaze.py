@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Open Gaze API (Gazepoint): lines with one XML element each, and the calibration dialogue that apps expect.
 
-No document types, no entities of the other end's making, no nesting: what is not understood cannot do harm.
+Only single elements with attributes are parsed: no document types, no entities, no nesting.
 
-The tracker is calibrated elsewhere, by its owner. An app that starts a calibration is shown every point at the pace
-it asked for, and is told that each was met exactly: constants, and numbers that it sent itself.
+The tracker is calibrated elsewhere, by its owner. An app that starts a calibration gets every point at the pace that
+it asked for, with a perfect result: constants, and numbers that it sent itself.
 
 An app sets flags, each of which adds fields to every record, and then asks for data. Records carry one veiled point in
 every place where the protocol has room for a point; whatever else an app enables reads as "not measured".
@@ -21,7 +21,7 @@ from typing import Final
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Protocol, Source, StreamFacts, ViewingPlane
-from gazeveil.gateway.protocols.app_sinks import OneOutputSink, RestDetector
+from gazeveil.gateway.protocols.app_sinks import FixationFlag, OneOutputSink
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 from gazeveil.gateway.tracker_fields import MOST_COORDINATE, coordinate, number, seconds
 
@@ -315,7 +315,7 @@ class OpenGazeSink(OneOutputSink):
         self._user = "0"
         self._count = 0
         self._t: float | None = None
-        self._fixating = RestDetector(shown.plane)
+        self._fixating = FixationFlag(shown.plane)
         self._calibration = OpenGazeCalibration()
         self._to_fraction = shown.plane.to_fraction
 

@@ -32,17 +32,17 @@ API_VERSION: Final = "3.5.1"
 
 GAZE_TOPIC: Final = "gaze.2d.01."
 BLANK_TOPIC: Final = "gaze.3d.01."
-"""Of gaze with blank pupils: clients that read pupils look for those of the tracker's model of the eyes."""
+"""The topic of gaze with blank pupils: clients that read pupils expect those of the 3d model."""
 
 CALIBRATED: Final = "notify.calibration.successful"
 FIXATION_TOPIC: Final = "fixations"
 
 
 class PupilSource:
-    """The client of Pupil Capture or Pupil Service: asks where data comes out, and subscribes to gaze alone.
+    """The client of Pupil Capture or Pupil Service: asks for the data port, and subscribes to gaze alone.
 
     Attributes:
-        sub_port: Where the tracker publishes, once it has answered.
+        sub_port: The port at which the tracker publishes, once it has answered.
     """
 
     def __init__(self, plane: ViewingPlane) -> None:
@@ -51,7 +51,7 @@ class PupilSource:
         self._decode = _gaze_decoder()
 
     def requests(self) -> list[Frames]:
-        """Return what is to be asked, one after the other, each answer going to `answered`."""
+        """Return the requests to send one after the other; pass each answer to `answered`."""
         return [] if self.sub_port else [[b"SUB_PORT"]]
 
     def answered(self, frames: Sequence[bytes]) -> None:
@@ -66,11 +66,11 @@ class PupilSource:
         self.sub_port = int(text)
 
     def subscriptions(self) -> list[bytes]:
-        """Return the topics to subscribe to. Pupils, frames and the rest are not even asked for."""
+        """Return the topics to subscribe to: gaze alone, no pupils and no frames."""
         return [b"gaze."]
 
     def message(self, frames: Sequence[bytes], now: float) -> list[RawSample]:
-        """Take one message and return its sample; what else it holds, such as ``base_data``, is never decoded.
+        """Take one message and return its sample; other fields, such as ``base_data``, are never decoded.
 
         Raises:
             WireError: If it is not what the protocol guarantees.
@@ -93,11 +93,10 @@ class PupilSource:
 
 
 class PupilSink:
-    """Pupil Capture, as far as an app may see it.
+    """The Pupil Capture that an app sees.
 
-    The whole viewing plane is also a surface that bears the name of the app's stream, for clients that follow gaze on
-    surfaces. The tracker is calibrated elsewhere, by its owner: an app that starts a calibration is told that it
-    was successful.
+    The whole viewing plane is also a surface with the name of the app's stream, for clients that follow gaze on
+    surfaces. The tracker is calibrated elsewhere, by its owner: a calibration that an app starts always succeeds.
 
     Attributes:
         ended: Whether the sockets are to be closed once everything is sent.
@@ -116,7 +115,9 @@ class PupilSink:
         self._surface_topic = f"surfaces.{shown.stream}".encode()
         self._clock = TrackerClock()
         self._shift = 0.0  # from the tracker's time to what the app calls time
-        self._app_time_set: float | None = None  # the app's time minus the machine's, as set or told before gaze came
+        self._app_time_set: float | None = (
+            None  # the app's time minus the machine's, as set or reported before gaze came
+        )
         self._last_t: float | None = None
         self._last_area = ""
         self._notices: list[Frames] = []
@@ -132,7 +133,7 @@ class PupilSink:
         return any(topic.startswith(subscription) for topic in topics)
 
     def answer(self, frames: Sequence[bytes], now: float) -> Frames:
-        """Return the answer to a request. Every request has one; none reaches the tracker."""
+        """Return the answer to a request; no request reaches the tracker."""
         if len(frames) != 1:
             return [b"Message forwarded."]
         request = bytes(frames[0])[:64]
@@ -159,7 +160,7 @@ class PupilSink:
         return notices
 
     def show(self, veiled: Veiled, now: float) -> list[Frames]:
-        """Return the messages that tell one veiled thing.
+        """Return the messages for one veiled thing.
 
         Raises:
             PrivacyError: If it is anything but what a veil made.
@@ -177,7 +178,7 @@ class PupilSink:
         return self._hit(t, veiled.area) if isinstance(veiled, VeiledHit) else []
 
     def silence(self, now: float) -> list[Frames]:
-        """Return a datum without confidence, which is what a tracker sends that sees no eye."""
+        """Return a datum without confidence, as a tracker sends when it sees no eye."""
         if self.ended or self._last_t is None:
             return []
         if self.shown.output == "samples":
@@ -235,7 +236,7 @@ class PupilSink:
     def _time(self, now: float) -> float:
         if self._clock.ahead is not None:
             return now - self._clock.ahead + self._shift
-        self._app_time_set = self._app_time_set or 0.0  # gaze that comes later must keep to what was told
+        self._app_time_set = self._app_time_set or 0.0  # gaze that comes later must agree with this answer
         return now + self._app_time_set
 
     def _set_time(self, text: bytes, now: float) -> bytes:
@@ -268,7 +269,7 @@ def _blank_pupil(eye: int) -> dict[str, Any]:
 
 
 _BLANK_PUPILS: Final = (_blank_pupil(0), _blank_pupil(1))
-"""Two eyes of which nothing was measured: constants, which tell nothing, and no numbers, which could mislead."""
+"""Two pupils without measurements: constants and NaN, no numbers that could mislead."""
 
 
 def _gaze_datum(topic: str, pupils: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -282,7 +283,7 @@ def _gaze_datum(topic: str, pupils: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _surface_datum(name: str, gaze_topic: str = "") -> dict[str, Any]:
-    """Return a surface with one point, by topic and time that of a datum of gaze; without a topic, with none."""
+    """Return a surface with one point, which has the topic and time of a datum of gaze; without a topic, with none."""
     point = {
         "topic": f"{gaze_topic}_on_surface",
         "norm_pos": (_HOLE, _HOLE),
@@ -301,7 +302,7 @@ def _surface_datum(name: str, gaze_topic: str = "") -> dict[str, Any]:
 
 
 def _form(datum: dict[str, Any]) -> Callable[..., bytes]:
-    """Return a function that writes ``datum`` with numbers in place of its holes, much faster than packing it anew."""
+    """Return a function that packs ``datum`` with numbers in place of its holes, much faster than msgpack does."""
     *before, tail = _encode(datum).split(b"\xcb" + struct.pack(">d", _HOLE))
     parts: list[bytes | float] = [part for piece in before for part in (piece + b"\xcb", 0.0)] + [tail]
     pack = struct.Struct(">" + "d".join(f"{len(piece)}s" for piece in [*parts[::2]])).pack  # type: ignore[arg-type]

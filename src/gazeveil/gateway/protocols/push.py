@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze that is sent to the gateway over WebSocket: by a page, a headset's runtime or a small program.
 
-The gateway listens, and the sender connects. `_pushing` has what a sender says, `_websocket_text` which web pages may
-connect. Nothing that is sent here ever leaves but through a veil.
+The gateway listens and the sender connects. `pushed_gaze` has the conversation, `websocket_connection` decides which
+web pages may connect. Samples leave only through a veil.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class PushSource(PushedTextSource):
         if self._texts.binaries:
             raise PushRefused("samples", "a message is not text", code=NOT_TEXT)
 
-    def _heard(self, now: float) -> None:
+    def _texts_read(self, now: float) -> None:
         self._out += self._texts.to_send()
         self.refused_origin, self.ended = self._texts.refused_origin, self._texts.closed
-        if self._texts.pongs > self._pongs or self._talk.admitted is not self.admitted:
+        if self._texts.pongs > self._pongs or self._conversation.admitted is not self.admitted:
             self._pongs, self._pinged = self._texts.pongs, False
             self._deadline = now + PING_EVERY_S
 

@@ -1,18 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze that a program pushes to the gateway, whatever carries its texts.
+"""Gaze that a program pushes to the gateway, over any carrier of texts: token, samples, limits, refusals.
 
-Token, samples, limits, and refusals with a reason.
-
-What is not where the policy says, or not what it says, is refused, with the names of the policy and never with what
-came.
+Samples that do not follow the policy are refused with the names of the policy, never with a quote of what came.
 
 The first text is ``{"token": …}``, and the answer ``{"ok": true}``. Every further text is one sample
 ``{"t": seconds, "x": share, "y": share}`` or a list of them, with other names and units where the policy says so;
 ``null`` for both x and y where gaze is missing. Anything else ends the conversation with a message that says what was
-expected, and never quotes what came.
+expected.
 
-Another unit than the policy's would be noticed nowhere else, so the first samples are compared with the machine's clock
+Nothing else would notice another unit than the policy's, so the first samples are compared with the machine's clock
 and with the viewing plane, and none is used before they fit.
 """
 
@@ -46,7 +43,7 @@ NOT_TEXT: Final = 1003
 BAD_DATA: Final = 1007
 POLICY: Final = 1008
 LATER: Final = 1013
-"""Close codes of WebSocket, which say for any carrier of what kind a refusal is."""
+"""Close codes of WebSocket, which give the kind of a refusal for any carrier."""
 
 
 class PushRefused(WireError):  # noqa: N818
@@ -61,7 +58,7 @@ class PushRefused(WireError):  # noqa: N818
         super().__init__(message, hint=hint)
         self.kind, self.code = kind, code
 
-    def told(self) -> str:
+    def text(self) -> str:
         """Return the text for the sender."""
         return refusal_text("error", self.kind, self.message, self.hint)
 
@@ -71,27 +68,26 @@ def refusal_text(what: str, kind: str, message: str, hint: str = "") -> str:
     return json.dumps({what: kind, "message": message, "hint": hint})
 
 
-# --- From a sender's JSON to samples, by the names, units and axes of the policy; and whether the first ones look
-# right.
+# --- From a sender's JSON to samples, by the policy's fields.
 
 
 FURTHEST: Final = 1.0
 """By how much of the viewing plane's size a point may lie beyond its edges."""
 CHECKED_S: Final = 0.5
-"""How long the first samples are compared with the machine's clock and with the viewing plane."""
+"""Seconds for which the first samples are compared with the machine's clock and with the viewing plane."""
 CHECKED_SAMPLES: Final = 3
 WATCHED_S: Final = 5.0
-"""How long points are counted that lie off the viewing plane."""
+"""Seconds for which points beyond the viewing plane are counted."""
 LEAST_PACE, MOST_PACE = 0.2, 5.0
-"""Seconds of a sender's time that a second may last: a network that stalls looks like that, another unit does not."""
+"""Allowed seconds of a sender's time per second: stalls of a network stay within, other units do not."""
 IN_POLICY: Final = "in [tracker.fields] of the policy"
 
 
 class CheckedSample(NamedTuple):
-    """A sample, and how it looks.
+    """A sample, and how plausible it is.
 
     Attributes:
-        sample: Itself.
+        sample: The sample.
         missing: Whether gaze is missing.
         on_plane: Whether the point is on the screen or in the field of view.
         tiny: Whether both numbers, as they came, are from 0 to 1.
@@ -126,22 +122,22 @@ class Reader:
         self._strict = fields.others != DROP
         self._expected = _expected(fields)
 
-    def read(self, told: Any, now: float, *, first: bool) -> CheckedSample:
-        """Return a sample, and how it looks.
+    def read(self, value: Any, now: float, *, first: bool) -> CheckedSample:
+        """Return a sample, and how plausible it is.
 
         Args:
-            told: What came, parsed.
+            value: The parsed sample.
             now: When.
-            first: Whether it is one of the first: then a guess is reported where the unit looks wrong.
+            first: Whether it is one of the first: then the error names a more plausible unit.
 
         Raises:
-            PushRefused: If it is not what the policy says.
+            PushRefused: If it does not follow the policy.
         """
-        if type(told) is not dict or (self._strict and has_others(self._without_geometry(told), self._tree)):
+        if type(value) is not dict or (self._strict and has_others(self._without_geometry(value), self._tree)):
             raise self._wrong()
-        t = at(told, self._at_t) if self._at_t else None
-        valid = at(told, self._at_valid) if self._at_valid else None
-        gaze = [at(told, path) for path in self._at_gaze]
+        t = at(value, self._at_t) if self._at_t else None
+        valid = at(value, self._at_valid) if self._at_valid else None
+        gaze = [at(value, path) for path in self._at_gaze]
         if ABSENT in (t, valid, *gaze):
             raise self._wrong()
         moment = now if self._fields.time == ARRIVAL else self._moment(t)
@@ -149,7 +145,7 @@ class Reader:
             raise PushRefused("samples", f"{self._fields.valid} must be true or false", self._expected)
         sample = RawSample(moment, math.nan, math.nan)
         if self._headset.reads:
-            self._look_beside(told, sample)
+            self._check_head_and_eyes(value, sample)
         if valid is False or all(one is None for one in gaze):
             return CheckedSample(sample)
         across, up_or_down = self._angles(gaze[0]) if self._fields.direction else map(coordinate, gaze)
@@ -164,21 +160,21 @@ class Reader:
         on_plane, tiny = _is_between_0_and_1(*share), _is_between_0_and_1(across, up_or_down)
         return CheckedSample(sample, missing=False, on_plane=on_plane, tiny=tiny and not self._fields.direction)
 
-    def _without_geometry(self, told: dict[str, Any]) -> dict[str, Any]:
-        """Return a sample without what headsets say of head and eyes and the policy does not name: it is dropped."""
-        dropped = self._headset.dropped & told.keys()
-        return {key: value for key, value in told.items() if key not in dropped} if dropped else told
+    def _without_geometry(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return a sample without the fields of head and eyes that the policy does not name: they are dropped."""
+        dropped = self._headset.dropped & given.keys()
+        return {key: value for key, value in given.items() if key not in dropped} if dropped else given
 
-    def _look_beside(self, told: dict[str, Any], sample: RawSample) -> None:
+    def _check_head_and_eyes(self, value: dict[str, Any], sample: RawSample) -> None:
         try:
-            sample.head, sample.eyes = self._headset.head(told), self._headset.eyes(told)
+            sample.head, sample.eyes = self._headset.head(value), self._headset.eyes(value)
         except ValueError as error:
             what = str(error)
-            name, form = self._fields.beside[what], _FORMS[what]
+            name, form = self._fields.head_and_eyes[what], _FORMS[what]
             raise PushRefused("samples", f"{name} must be {form}", self._expected) from None
 
-    def _angles(self, told: Any) -> tuple[float, float]:
-        found = pointing(told, self._fields.axes)
+    def _angles(self, value: Any) -> tuple[float, float]:
+        found = pointing(value, self._fields.axes)
         if found is None:
             raise PushRefused("samples", f"{self._fields.direction} must be {_FORMS['head']}", self._expected)
         return found
@@ -230,7 +226,7 @@ def unit_refused(fields: Fields, found: str) -> PushRefused:
 
 
 def time_refused(fields: Fields, pace: float) -> PushRefused:
-    """Return the refusal of a time that goes on by this many declared seconds in one second."""
+    """Return the refusal of a time that advances by ``pace`` declared seconds in one second."""
     unit, second = TIMES[fields.time]
     for name, (words, one) in TIMES.items():
         if LEAST_PACE <= pace * second / one <= MOST_PACE:
@@ -238,9 +234,9 @@ def time_refused(fields: Fields, pace: float) -> PushRefused:
             return PushRefused("time", f"{fields.t} looks like {words}, not {unit}", hint)
     if pace <= 0.0:
         hint = f'{fields.t} is the time of the sample in {unit}, and grows; or write time = "arrival" {IN_POLICY}'
-        return PushRefused("time", f"{fields.t} does not go on", hint)
+        return PushRefused("time", f"{fields.t} does not advance", hint)
     hint = f"send samples when they are made, with {fields.t} in {unit}"
-    return PushRefused("time", f"{fields.t} goes on by {pace:.3g} seconds in one second", hint)
+    return PushRefused("time", f"{fields.t} advances by {pace:.3g} seconds in one second", hint)
 
 
 _FORMS: Final = {
@@ -259,19 +255,19 @@ def _is_between_0_and_1(x: float, y: float) -> bool:
     return 0.0 <= x <= 1.0 and 0.0 <= y <= 1.0
 
 
-# --- What a sender of gaze says, whatever carries its texts: the token first, then samples.
+# --- The conversation with a sender: the token first, then samples.
 
 
 MOST_SAMPLES: Final = 1024
-"""In one text."""
+"""The most samples in one text."""
 MOST_A_SECOND: Final = 4_000
-"""Samples or texts, whichever are more; for `BURST_S` more may come at once, after a network stood still."""
+"""The most samples or texts in a second; as many as in `BURST_S` may come at once after a network stalled."""
 MOST_BYTES_A_SECOND: Final = 1 << 19
 BURST_S: Final = 4.0
 
 
 class Allowance:
-    """So much a second, and what was not used for a few seconds."""
+    """A limit per second, which may be saved for a few seconds."""
 
     __slots__ = ("_left", "_most", "_rate", "_seen")
 
@@ -279,7 +275,7 @@ class Allowance:
         self._rate, self._most, self._left, self._seen = rate, rate * BURST_S, rate * BURST_S, now
 
     def spend(self, amount: float, now: float) -> bool:
-        """Use some of it, and tell whether there was enough."""
+        """Use some of it; return whether there was enough."""
         self._left = min(self._most, self._left + self._rate * max(now - self._seen, 0.0))
         self._seen = now
         self._left -= amount
@@ -287,14 +283,14 @@ class Allowance:
 
 
 class FirstSamplesCheck:
-    """Compares a sender's first samples with the machine's clock and with the viewing plane until they fit or do not.
+    """Compares a sender's first samples with the machine's clock and with the viewing plane.
 
-    What could be a participant's gaze is never refused: looking away must not show in whether a stream begins. It is
-    told in a warning, after `WATCHED_S`.
+    Points that could be gaze are never refused: looking away must not decide whether a stream begins. Implausible ones
+    cause a warning after `WATCHED_S`.
 
     Attributes:
-        fits: Whether they do; samples before that are not used.
-        warning: What looks odd: a message and a hint; empty until then.
+        fits: Whether the samples fit; samples before that are not used.
+        warning: What looks odd: a message and a hint; None until then.
     """
 
     __slots__ = ("_begun", "_fields", "_first", "_off", "_points", "_seen", "_tiny", "_watches", "fits", "warning")
@@ -307,10 +303,10 @@ class FirstSamplesCheck:
         self._seen = self._points = self._off = self._tiny = 0
 
     def saw(self, seen: list[CheckedSample], now: float) -> bool:
-        """Take what one text held, and tell whether it may be used.
+        """Take the samples of one text; return whether they may be used.
 
         Raises:
-            PushRefused: If the time does not go on like seconds, or the points are in another unit.
+            PushRefused: If the time does not advance like seconds, or the points are in another unit.
         """
         if not self._watches:
             return True
@@ -363,16 +359,16 @@ class Conversation:
     def __init__(self, plane: ViewingPlane, gate: Gate, fields: Fields) -> None:
         self._gate, self._fields = gate, fields
         self._reader = Reader(plane, fields)
-        self._look = FirstSamplesCheck(fields)
+        self._first_samples = FirstSamplesCheck(fields)
         self._allowance: Allowance | None = None
         self.admitted = False
         self.answer = self.remark = ""
 
-    def heard(self, text: str, now: float) -> list[RawSample]:
+    def take(self, text: str, now: float) -> list[RawSample]:
         """Take one text and return the samples that may be used.
 
         Raises:
-            PushRefused: If it is not what the rules say; the conversation is over.
+            PushRefused: If it breaks the rules; the conversation is over.
         """
         self.answer = self.remark = ""
         if not self.admitted:
@@ -388,11 +384,11 @@ class Conversation:
             raise PushRefused("rate", f"more than {MOST_A_SECOND:,} samples a second", code=POLICY)
         if len(samples) > 1 and self._fields.time == ARRIVAL:
             raise PushRefused("samples", "without a time, samples come one by one", f"or write time = … {IN_POLICY}")
-        seen = [self._reader.read(one, now, first=not self._look.fits) for one in samples]
-        may_be_used = self._look.saw(seen, now)
-        if self._look.warning is not None:
-            self.remark, hint = self._look.warning
-            self._look.warning = None
+        seen = [self._reader.read(one, now, first=not self._first_samples.fits) for one in samples]
+        may_be_used = self._first_samples.saw(seen, now)
+        if self._first_samples.warning is not None:
+            self.remark, hint = self._first_samples.warning
+            self._first_samples.warning = None
             self.answer = refusal_text("warning", "plane", self.remark, hint)
         return [one.sample for one in seen] if may_be_used else []
 
@@ -424,27 +420,27 @@ def _no_constant(_: str) -> NoReturn:
     raise ValueError("JSON has no such number")
 
 
-# --- What every carrier of a sender's texts has in common: patience, limits, and how a refusal is reported.
+# --- What all carriers of texts share: time limits, and how a refusal is reported.
 
 
 MOST_BYTES: Final = 1 << 16
-"""Of one text."""
+"""The most bytes of one text."""
 PATIENCE_S: Final = 5.0
-"""How long a sender may take until it has shown the token."""
+"""Seconds within which a sender must show the token."""
 PLAIN: Final = Fields()
 
 
 class PushedTextSource(PushedSource):
-    """One sender, whose texts come out of bytes."""
+    """One sender, whose texts are parsed from bytes."""
 
     def __init__(self, plane: ViewingPlane, gate: Gate, fields: Fields = PLAIN) -> None:
         super().__init__(plane, gate)
-        self._talk = Conversation(plane, gate, fields)
+        self._conversation = Conversation(plane, gate, fields)
         self._allowance: Allowance | None = None
         self._deadline: float | None = None
 
     def connected(self, now: float) -> None:
-        """Wait for the token, but not for ever."""
+        """Wait for the token, for a limited time."""
         self._deadline = now + PATIENCE_S
         self._allowance = Allowance(MOST_BYTES_A_SECOND, now)
 
@@ -452,7 +448,7 @@ class PushedTextSource(PushedSource):
         """Take bytes and return the samples that may be used.
 
         Raises:
-            WireError: If the sender broke the rules. It was told why in what waits to be sent.
+            WireError: If the sender broke the rules. The reason for the sender is queued.
         """
         if self.ended:
             return []
@@ -461,23 +457,23 @@ class PushedTextSource(PushedSource):
             if self._allowance is not None and not self._allowance.spend(len(data), now):
                 raise PushRefused("rate", f"more than {MOST_BYTES_A_SECOND:,} bytes a second", code=POLICY)
             for text in self._texts_in(data):
-                found += self._talk.heard(text, now)
-                self.remark = self._talk.remark or self.remark
-                if self._talk.answer:
-                    self._say(self._talk.answer)
+                found += self._conversation.take(text, now)
+                self.remark = self._conversation.remark or self.remark
+                if self._conversation.answer:
+                    self._say(self._conversation.answer)
         except PushRefused as error:
-            self.admitted, self.refused_token = self._talk.admitted, error.kind == "token"
-            self._end(error.message, error.code, error.told())
+            self.admitted, self.refused_token = self._conversation.admitted, error.kind == "token"
+            self._end(error.message, error.code, error.text())
             raise
         except WireError as error:
             self._end(error.message, BAD_DATA)  # unless the handshake failed, or its own close frame waits already
             raise
-        self._heard(now)
-        self.admitted = self._talk.admitted
+        self._texts_read(now)
+        self.admitted = self._conversation.admitted
         return found
 
     def tick(self, now: float) -> None:
-        """End with a sender that shows no token in time; see to it that others still live."""
+        """End a sender that shows no token in time; check that others are still there."""
         if self.ended or self._deadline is None or now < self._deadline:
             return
         if self.admitted:
@@ -487,20 +483,20 @@ class PushedTextSource(PushedSource):
             self._end(f"no token within {PATIENCE_S:g} seconds", POLICY)
 
     def close(self, reason: str, code: int = GOING_AWAY) -> None:
-        """Say why, and close."""
+        """Report why, and close."""
         self._end(reason, code)
 
     @abstractmethod
     def _texts_in(self, data: bytes) -> Iterator[str]:
-        """Yield the texts that are whole now."""
+        """Yield the texts that are complete now."""
 
     @abstractmethod
-    def _heard(self, now: float) -> None:
-        """Look after the connection when all texts were heard; whether the sender was admitted before is still set."""
+    def _texts_read(self, now: float) -> None:
+        """Called when all texts were read; `admitted` still has its value from before."""
 
     @abstractmethod
     def _overdue(self, now: float) -> None:
-        """Do what is to be done when the deadline of an admitted sender has passed."""
+        """Called when the deadline of an admitted sender has passed."""
 
     @abstractmethod
     def _say(self, text: str) -> None:
@@ -508,7 +504,7 @@ class PushedTextSource(PushedSource):
 
     @abstractmethod
     def _end(self, reason: str, code: int, text: str = "") -> None:
-        """Queue a last text and the carrier's good-bye, and set ``ended``."""
+        """Queue a last text and the carrier's close message, and set ``ended``."""
 
 
 LEAVES: Final = {

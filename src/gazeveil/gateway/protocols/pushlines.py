@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze that is sent to the gateway as lines of JSON over TCP: by a game engine, a headset's runtime or a small program.
 
-The same conversation as over WebSocket, one text a line. A browser cannot take part: its first line is no token.
+The same conversation as over WebSocket, one text per line. A browser is refused: its first line is no token.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gazeveil.gateway.protocols.pushed_gaze import (
 from gazeveil.gateway.tracker_fields import Fields
 
 SILENT_S: Final = 10.0
-"""After how long without a line a sender is dropped: nothing else says that a cable was pulled."""
+"""Seconds without a line after which a sender is dropped: nothing else shows that a cable was pulled."""
 
 
 class PushLinesSource(PushedTextSource):
@@ -44,8 +44,8 @@ class PushLinesSource(PushedTextSource):
         if len(self._waiting) > MOST_BYTES:
             self._text(self._waiting)
 
-    def _heard(self, now: float) -> None:
-        if self._talk.admitted:
+    def _texts_read(self, now: float) -> None:
+        if self._conversation.admitted:
             self._deadline = now + SILENT_S
 
     def _overdue(self, now: float) -> None:
@@ -60,7 +60,7 @@ class PushLinesSource(PushedTextSource):
             raise self._refused("a line is not UTF-8", "send JSON") from None
 
     def _refused(self, message: str, hint: str) -> PushRefused:
-        return PushRefused("samples" if self._talk.admitted else "token", message, hint)
+        return PushRefused("samples" if self._conversation.admitted else "token", message, hint)
 
     def _say(self, text: str) -> None:
         self._out += text.encode() + b"\n"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""RTSP and HTTP messages out of a stream of bytes, RTP packets, and RTCP reports that date them (RFC 3550).
+"""RTSP and HTTP messages from a stream of bytes, RTP packets, and RTCP reports that date them (RFC 3550).
 
-A frame is ``$``, a channel, a length of two bytes and data. Nothing that waits for its end grows beyond its limit.
+A frame is ``$``, a channel, a length of two bytes and data. Incomplete messages have a limit.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ NTP_TO_UNIX: Final = 2_208_988_800
 """Seconds from 1900 to 1970."""
 SENDER_REPORT: Final = 200
 RECEIVER: Final = struct.pack("!BBHI", 0x80, 201, 1, 0x67617A65)
-"""The shortest report of a receiver: it says that someone is there."""
+"""The shortest receiver report."""
 _HEADER: Final = struct.Struct("!BBHII")
 _REPORT: Final = struct.Struct("!BBHIIIIII")
 _WRAP: Final = 1 << 32
 
 
 class Packet(NamedTuple):
-    """What of an RTP packet is used."""
+    """The used fields of an RTP packet."""
 
     number: int
     stamp: int
@@ -34,18 +34,18 @@ class Packet(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What of a sender report is used: Unix seconds, and the stamp of the same moment."""
+    """The used fields of a sender report: Unix seconds, and the stamp of the same moment."""
 
     seconds: float
     stamp: int
 
     def time_of(self, stamp: int, clock_rate: int) -> float:
-        """Return the Unix time of a stamp, which counts round after 2^32 and is near the report's."""
+        """Return the Unix time of a stamp, which wraps at 2^32 and is near the report's."""
         return self.seconds + (((stamp - self.stamp + _WRAP // 2) % _WRAP) - _WRAP // 2) / clock_rate
 
 
 def packet_of(data: bytes) -> Packet:
-    """Return what an RTP packet holds.
+    """Return the fields of an RTP packet.
 
     Raises:
         WireError: If it is none.
@@ -86,7 +86,7 @@ def report_in(data: bytes) -> Report | None:
 
 
 class Sender:
-    """Writes packets of one stream, and the reports that say what time their stamps are.
+    """Writes packets of one stream, and the reports that date their stamps.
 
     Args:
         payload_type: The stream's number in its description.
@@ -120,7 +120,7 @@ class Sender:
         return report, packet
 
 
-# --- Messages of HTTP and RTSP out of a stream of bytes: a start line, headers, a body, and RTSP's frames in between.
+# --- Messages of HTTP and RTSP, and RTSP's frames between them.
 
 
 MOST_HEAD: Final = 1 << 14
@@ -163,20 +163,20 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Data in between, on one of its channels."""
+    """Data between messages, on a channel."""
 
     channel: int
     data: bytes
 
 
 class Messages:
-    """Takes bytes, and gives whole messages and frames."""
+    """Collects bytes into complete messages and frames."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Message | Frame]:
-        """Take bytes and yield what is whole now.
+        """Take bytes and yield what is complete now.
 
         Raises:
             WireError: If they are no messages, or one is too long.
@@ -239,7 +239,7 @@ def _size(text: str) -> int:
 
 
 def _chunked(held: bytearray, at: int) -> tuple[bytes, int]:
-    """Return a body in chunks and where it ends; -1 if it has not ended yet."""
+    """Return a chunked body and where it ends; -1 if it is incomplete."""
     body = bytearray()
     while True:
         line_end = held.find(b"\r\n", at, at + 300)

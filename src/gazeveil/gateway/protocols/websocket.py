@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""WebSocket with one JSON object a text message, for browsers and for headset runtimes.
+"""WebSocket with one JSON object per text message, for browsers and headset runtimes.
 
-Which web pages may read is decided in `_websocket_text`.
+`websocket_connection` decides which web pages may read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.tracker_fields import Fields
 
 PATIENCE_S: Final = 10.0
-"""How long an app may take for its handshake, and for the answer to a ping."""
+"""Seconds that an app may take for its handshake, and for the answer to a ping."""
 
 PING_EVERY_S: Final = 20.0
 
@@ -60,16 +60,16 @@ class WebSocketSink(JsonSink):
         return self._texts.open and not self.ended
 
     def connected(self, now: float) -> None:
-        """Wait for the app's handshake, but not for ever."""
+        """Wait for the app's handshake, for a limited time."""
         self._deadline = now + PATIENCE_S
 
     def regrade(self, shown: StreamFacts) -> None:
-        """Greet the app again, and whoever has not shaken hands yet: something else comes from now on."""
+        """Greet the app again: another kind of output comes from now on."""
         super().regrade(shown)
         self._texts.greeting = self._writer.hello()
 
     def received(self, data: bytes, now: float) -> None:
-        """Take bytes of the app: its handshake, then pings and pongs. Whatever else it says is ignored.
+        """Take bytes of the app: its handshake, then pings and pongs. Everything else is ignored.
 
         Raises:
             WireError: If they are not a WebSocket's.
@@ -98,14 +98,14 @@ class WebSocketSink(JsonSink):
         self._deadline = now + PATIENCE_S
 
     def end(self, reason: str, now: float, code: int = POLICY) -> None:
-        """Say why nothing more comes, and close: 1008 for the policy's reasons, 1001 when the gateway stops."""
+        """Report why nothing more comes, and close: 1008 for the policy's reasons, 1001 when the gateway stops."""
         self._send(self._writer.end(reason))
         self._texts.close(reason, code)
         self._out += self._texts.to_send()
         self.ended = True
 
     def stop(self, reason: str, now: float) -> None:
-        """Say that the gateway stops: clients may come again."""
+        """Report that the gateway stops: clients may connect again."""
         self.end(reason, now, GOING_AWAY)
 
     def _send(self, message: bytes) -> None:
@@ -124,6 +124,6 @@ PROTOCOLS.register("websocket")(
         sink=WebSocketSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
         fields=True,
-        beside=True,
+        head_and_eyes=True,
     )
 )

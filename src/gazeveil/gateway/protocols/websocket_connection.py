@@ -23,15 +23,15 @@ _MOST_REASON: Final = 120
 
 
 class _Texts:
-    """What both ends have in common.
+    """What client and server share.
 
     Attributes:
-        pongs: How many pings the other end has answered.
-        binaries: How many messages were not text; they are ignored.
+        pongs: How many pings were answered.
+        binaries: How many messages were binary; they are ignored.
     """
 
     def __init__(self, protocol: Any) -> None:
-        self._ws = _websockets()
+        self._ws = websockets_package()
         self._protocol = protocol
         self._message: bytearray | None = None
         self.pongs = self.binaries = 0
@@ -40,8 +40,8 @@ class _Texts:
         """Return what waits to be sent, once."""
         return b"".join(self._protocol.data_to_send())
 
-    def _heard(self, data: bytes) -> list[str]:
-        """Take bytes and return whole texts. Pings, which may come between the parts of one, are answered."""
+    def _texts_in(self, data: bytes) -> list[str]:
+        """Take bytes and return complete texts; answer pings, which may come between the parts of a text."""
         protocol, kinds = self._protocol, self._ws.frames.Opcode
         protocol.receive_data(data)
         found = []
@@ -66,16 +66,16 @@ class _Texts:
 
 
 class TextClient(_Texts):
-    """The end that asks for a WebSocket.
+    """The client side of a WebSocket.
 
     Args:
         longest: Bytes of the longest text that is accepted.
-        uri: Where the server is, for the handshake.
+        uri: The server's address, for the handshake.
     """
 
     def __init__(self, longest: int, uri: str = "ws://127.0.0.1:43333/") -> None:
-        ws = _websockets()
-        super().__init__(ws.client.ClientProtocol(ws.uri.parse_uri(uri), max_size=longest, logger=_mute()))
+        ws = websockets_package()
+        super().__init__(ws.client.ClientProtocol(ws.uri.parse_uri(uri), max_size=longest, logger=silent_logger()))
         self._first: str | None = None
 
     def open(self) -> None:
@@ -87,12 +87,12 @@ class TextClient(_Texts):
         self._first = text
 
     def feed(self, data: bytes) -> list[str]:
-        """Take bytes and return the texts that are whole now.
+        """Take bytes and return the texts that are complete now.
 
         Raises:
-            WireError: If they are not a WebSocket's.
+            WireError: If they break the WebSocket protocol.
         """
-        found = self._heard(data)
+        found = self._texts_in(data)
         if self._first is not None and self._protocol.state is self._ws.protocol.State.OPEN:
             self._protocol.send_text(self._first.encode())
             self._first = None
@@ -100,18 +100,18 @@ class TextClient(_Texts):
 
 
 class TextServer(_Texts):
-    """The end that is asked.
+    """The server side of a WebSocket.
 
     Args:
         longest: Bytes of the longest text that is accepted.
         origins: Web pages that may connect, besides those of this machine.
         greeting: The first text, sent as soon as there is a WebSocket.
-        refusal: What any other page is answered.
+        refusal: The answer to any other page.
 
     Attributes:
         greeting: The same.
         open: Whether there is a WebSocket.
-        closed: Whether there is none any more, or never was.
+        closed: Whether it was closed or refused.
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
     """
 
@@ -122,7 +122,7 @@ class TextServer(_Texts):
         greeting: bytes = b"",
         refusal: str = "This page may not read gaze here; the policy can list it.",
     ) -> None:
-        super().__init__(_websockets().server.ServerProtocol(max_size=longest, logger=_mute()))
+        super().__init__(websockets_package().server.ServerProtocol(max_size=longest, logger=silent_logger()))
         self._origins = origins
         self.greeting = greeting
         self._refusal = refusal
@@ -132,10 +132,10 @@ class TextServer(_Texts):
         self.refused_origin = ""
 
     def feed(self, data: bytes) -> list[str]:
-        """Take bytes and return the texts that are whole now.
+        """Take bytes and return the texts that are complete now.
 
         Raises:
-            WireError: If they are not a WebSocket's.
+            WireError: If they break the WebSocket protocol.
         """
         if self.closed:
             return []
@@ -149,12 +149,12 @@ class TextServer(_Texts):
             self._request = None
             self._shake_hands(bytes(head + blank))
             data = bytes(rest)
-        found = self._heard(data) if data and self.open else []
-        self._look()
+        found = self._texts_in(data) if data and self.open else []
+        self._update_state()
         return found
 
     def packed(self, text: str | bytes) -> bytes:
-        """Return a text as a frame; a server's are not masked, so a few bytes before it are all that it needs."""
+        """Return a text as a frame; a server's frames are not masked, so it only needs a short prefix."""
         data = text.encode() if isinstance(text, str) else text
         size = len(data)
         if size < 126:
@@ -163,17 +163,17 @@ class TextServer(_Texts):
         return bytes((0x81, marker)) + size.to_bytes(width, "big") + data
 
     def ping(self) -> None:
-        """Ask whether the app is still there; an answer raises ``pongs``."""
+        """Send a ping; an answer increases ``pongs``."""
         self._protocol.send_ping(b"")
 
     def close(self, reason: str, code: int = POLICY) -> None:
         """Close with a reason, of which the first 120 bytes fit."""
-        self._look()
+        self._update_state()
         if self.open:
             self._protocol.send_close(code, reason.encode()[:_MOST_REASON].decode(errors="ignore"))
         self.open, self.closed = False, True
 
-    def _look(self) -> None:
+    def _update_state(self) -> None:
         self.open = self._protocol.state is self._ws.protocol.State.OPEN
         self.closed = not self.open
 
@@ -191,13 +191,13 @@ class TextServer(_Texts):
             answer = protocol.reject(HTTPStatus.FORBIDDEN, f"{self._refusal}\n")
         del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
-        self._look()
+        self._update_state()
         if self.open and self.greeting:
             protocol.send_text(self.greeting)
 
 
 def may_read(found: list[str], listed: tuple[str, ...]) -> bool:
-    """Return whether a request with these Origin headers may read: none (no browser), this machine's, or a listed."""
+    """Return whether these Origin headers may read: none (no browser), one of this machine, or a listed one."""
     if not found:
         return True
     if len(found) > 1:
@@ -219,7 +219,8 @@ def _text(data: bytearray) -> str:
 
 
 @functools.cache
-def _websockets() -> Any:
+def websockets_package() -> Any:
+    """Return the package, which is imported on use."""
     with needing("websockets", "live", "WebSocket"):
         import websockets.client  # noqa: PLC0415
         import websockets.frames  # noqa: PLC0415
@@ -230,6 +231,6 @@ def _websockets() -> Any:
 
 
 @functools.cache
-def _mute() -> logging.Logger:
-    """Return a logger that says nothing: at its lowest level the package logs every frame, and frames are gaze."""
+def silent_logger() -> logging.Logger:
+    """Return a logger without output: at its lowest level the package logs every frame, and frames are gaze."""
     return logging.Logger("gazeveil.websocket", logging.CRITICAL + 1)

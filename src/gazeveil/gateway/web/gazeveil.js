@@ -1532,7 +1532,7 @@ const POLICY = 1008;
 /**
  * Get veiled gaze from a gateway. Returns {close, hello}; `hello()` is the latest greeting, null before there is one.
  * @param {string} url  Where the app's WebSocket is, for example ws://127.0.0.1:7381.
- * @param {object} callbacks  All optional: hello (greeting; `promise` says what is guaranteed; may come again),
+ * @param {object} callbacks  All optional: hello (greeting; `guarantee` says what is guaranteed; may come again),
  *   sample, fixation, hit, silence, end (reason), state ("connecting", "open", "waiting", "closed").
  */
 export function connect(url, callbacks = {}) {

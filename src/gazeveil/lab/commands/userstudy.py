@@ -176,7 +176,7 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
     from gazeveil.gateway.client import ask
 
     def turn(app_name: str, level: str) -> None:
-        ask(policy, "POST", f"/v1/apps/{app_name}/knob", {"preset": level})
+        ask(policy, "POST", f"/v1/apps/{app_name}/level", {"preset": level})
 
     return turn
 

@@ -74,7 +74,7 @@ protocol = "push"
 listen = "127.0.0.1:{tracker}"
 token_file = "tracker.token"
 take_over = true
-person = "participant"
+participant = "participant"
 screen = {{ width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }}
 """
 APP = """
@@ -100,7 +100,7 @@ window_at_most = 2
 radius_at_least = "90px"
 
 [[budget]]
-person = "participant"
+participant = "participant"
 epsilon_per_day = 1000000   # participants play made-up scenes; for gaze at private things set a real limit
 unproven = "allow"            # conditions without a guarantee are what the study compares
 radius = "90px"

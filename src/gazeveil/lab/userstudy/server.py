@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError
-from gazeveil.gateway.control.http import PageFiles, whole
+from gazeveil.gateway.control.http import PageFiles, bytes_of
 from gazeveil.gateway.control.server import LocalServer
 from gazeveil.gateway.policy.settings import LOOPBACK, Policy, read_policy
 from gazeveil.lab.userstudy.design import Step, UserStudy, form_of
@@ -65,7 +65,7 @@ class Desk:
         self._one_at_a_time = threading.Lock()  # or two who begin at once get one number
         policy = read_policy(study.policy)
         self.streams = {app.name: f"ws://{LOOPBACK}:{app.listen.port}" for app in policy.apps if app.listen}
-        self.knobs = {app.name: list(app.knob) for app in policy.apps}
+        self.levels = {app.name: list(app.levels) for app in policy.apps}
         wanted = {condition.app for condition in study.conditions} | ({study.free} if study.free else set())
         if missing := sorted(wanted - set(self.streams)):
             raise InputError(
@@ -115,7 +115,7 @@ class Desk:
         if (
             session is None
             or self.sessions.current(session).kind != "free"
-            or level not in self.knobs.get(self.study.free, [])
+            or level not in self.levels.get(self.study.free, [])
         ):
             raise InputError("there is nothing to turn now")
         if self.turn is not None:
@@ -129,7 +129,7 @@ class Desk:
         if step.kind == "form":
             told["asks"] = form_of(step.details).to_dict(session.language)
         if step.kind == "free":
-            told["levels"] = self.knobs.get(self.study.free, [])
+            told["levels"] = self.levels.get(self.study.free, [])
         return {"step": told, "of": len(self.study.steps(session.number)), "language": session.language}
 
 
@@ -194,7 +194,7 @@ def study_app(desk: Desk, hosts: frozenset[str]) -> Any:
 async def _body(request: Any) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise InputError("what is sent must be JSON")
-    sent = await whole(request, MOST_BYTES, InputError(f"at most {MOST_BYTES:,} bytes are taken at once"))
+    sent = await bytes_of(request, MOST_BYTES, InputError(f"at most {MOST_BYTES:,} bytes are taken at once"))
     try:
         found = json.loads(sent, parse_constant=_no_number)
     except (ValueError, RecursionError):

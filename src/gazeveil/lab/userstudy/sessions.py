@@ -338,7 +338,7 @@ def overview_of(study: UserStudy, sessions: Sequence[Session]) -> Overview:
     """Return what participants did and chose."""
     policy = read_policy(study.policy)
     plane = policy.trackers[0].geometry
-    levels = next((tuple(app.knob) for app in policy.apps if app.name == study.free), ())
+    levels = next((app.levels for app in policy.apps if app.name == study.free), ())
     return Overview(tuple(_taken(study, one, plane) for one in sessions), _chosen(study, sessions, levels))
 
 

@@ -1,46 +1,46 @@
 // SPDX-FileCopyrightText: 2026 The gazeveil authors
 // SPDX-License-Identifier: Apache-2.0
-// The toy apps in frames. They come from an origin of their own, and are told colours and the level's name, never gaze.
+// The demo apps in frames. They come from an origin of their own, and are told colours and the level's name, never gaze.
 // What they tell back is a score: labels and numbers, shown as text. They are trusted with nothing else.
 import { byId, make } from "./dom.js";
 import { isLevel } from "./scale.js";
 import { themeNow } from "./theme.js";
 import { levelWords, OUTPUTS, presetName } from "./words.js";
 
-export class Toys {
+export class DemoApps {
   constructor() {
     this.frames = new Map();
     addEventListener("message", (event) => this.asked(event));
   }
 
-  show(toys, apps, plane) {
-    byId("toys").hidden = toys.length === 0;
-    for (const toy of toys) {
-      if (!this.frames.has(toy.app)) this.add(toy);
-      const kept = this.frames.get(toy.app);
-      if (kept.url !== toy.url) this.move(kept, toy.url);
+  show(demoApps, apps, plane) {
+    byId("demo-apps").hidden = demoApps.length === 0;
+    for (const demo of demoApps) {
+      if (!this.frames.has(demo.app)) this.add(demo);
+      const kept = this.frames.get(demo.app);
+      if (kept.url !== demo.url) this.move(kept, demo.url);
       kept.box.style.aspectRatio = `${plane.width} / ${plane.height}`;
-      kept.words = wordsOf(apps.find((app) => app.name === toy.app));
+      kept.words = wordsOf(apps.find((app) => app.name === demo.app));
       this.tell(kept);
     }
   }
 
   add({ app, title, url }) {
-    const frame = make("iframe", { src: url, title: `${title}, a toy app`, sandbox: "allow-scripts allow-same-origin", referrerpolicy: "no-referrer" });
+    const frame = make("iframe", { src: url, title: `${title}, a demo app`, sandbox: "allow-scripts allow-same-origin", referrerpolicy: "no-referrer" });
     const costs = make("div", { class: "costs" });
-    const box = make("div", { class: "toy-box eye-surface", "data-eye": title }, frame);
+    const box = make("div", { class: "demo-app-box eye-surface", "data-eye": title }, frame);
     const link = make("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open alone", make("span", { class: "unseen" }, `: ${title}, in a new tab`));
-    byId("toy-frames").append(make("div", { class: "toy" }, make("div", { class: "toy-head" }, make("h3", {}, title), link), box, costs));
+    byId("demo-app-frames").append(make("div", { class: "demo-app" }, make("div", { class: "demo-app-head" }, make("h3", {}, title), link), box, costs));
     this.frames.set(app, { frame, box, link, costs, url, origin: new URL(url).origin, words: "", told: "", ready: false });
   }
 
-  /** After a restart a gateway may serve its toys elsewhere. */
+  /** After a restart a gateway may serve its demo apps elsewhere. */
   move(kept, url) {
     Object.assign(kept, { url, origin: new URL(url).origin, ready: false });
     kept.frame.src = kept.link.href = url;
   }
 
-  /** A toy app that has loaded asks what to show, and later says how it fares. */
+  /** A demo app that has loaded asks what to show, and later says how it fares. */
   asked({ source, origin, data }) {
     for (const kept of this.frames.values()) {
       if (source !== kept.frame.contentWindow || origin !== kept.origin) continue;
