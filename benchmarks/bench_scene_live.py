@@ -74,7 +74,7 @@ def noising() -> Row:
     for number, sample in enumerate(itertools.islice(simulated_trackers.simulated(PLANE, rate_hz=60.0), 20_000)):
         if number % 8 == 0:  # eight looks a second
             asked = (70.0, 120.0, 290.0)[number // 400 % 3]
-            slow.append(_timed(partial(hub.see, "desk", SceneReading(sample.t, asked), sample.t)))
+            slow.append(_timed(partial(hub.scene_read, "desk", SceneReading(sample.t, asked), sample.t)))
         taken.append(_timed(partial(hub.push, "desk", [sample], sample.t)))
     gc.unfreeze()
     ours = statistics.median(taken[1000:])

@@ -107,7 +107,7 @@ def measure(veil: dict[str, Any], cut_s: float | None, seed: int = 1) -> Outcome
         if now >= look_at:
             look_at += LOOK_S
             hub.scene_read("desk", SceneReading(now, small, None, window_of(lengths, shortest=LOOK_S)), now)
-            knob = hub.tracker_of("desk").groups[0].mechanism.knob
+            knob = hub.tracker_of("desk").groups[0].mechanism.privacy_level
             had.append((float(knob["radius"]), float(knob["window"])))
         hub.push("desk", [sample], now)
         if not round(now * RATE_HZ) % 5:

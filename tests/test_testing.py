@@ -26,7 +26,15 @@ from gazeveil.geometry import headset
 from gazeveil.noise import NoiseSource, add_laplace
 from gazeveil.privacy.audit import Pair, Subject
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, PureDP, Unproven
-from gazeveil.samples.mechanism import Arrays, Faults, SampleMechanism, Veil, fails_closed, fit_arrays, mechanism_from_dict
+from gazeveil.samples.mechanism import (
+    Arrays,
+    Faults,
+    SampleMechanism,
+    Veil,
+    fails_closed,
+    fit_arrays,
+    mechanism_from_dict,
+)
 from gazeveil.samples.space import Screen
 from gazeveil.samples.veils import CLOCK_SLOTS, RAN_BACK, as_samples, sample_times
 from gazeveil.testing import (

@@ -38,7 +38,7 @@ from gazeveil.gateway.protocols.pushed_gaze import Conversation
 from gazeveil.gateway.protocols.rtsp import Messages
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.protocols.websocket_connection import silent_logger, websockets_package
-from gazeveil.gateway.sample import RawSample, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gaze.fileio.columns import Columns
 from gazeveil.geometry import headset

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.protocol import PROTOCOLS, Sink, StreamFacts, ViewingPlane
-from gazeveil.gateway.sample import Veiled, veiled_sample
+from gazeveil.gateway.sample import Veiled
 from gazeveil.geometry import screen
 from gazeveil.testing import veiled_sample
 

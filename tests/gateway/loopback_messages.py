@@ -22,7 +22,7 @@ from pathlib import Path
 from gazeveil.gateway.protocol import StreamFacts
 from gazeveil.gateway.protocols.lsl import LslSink
 from gazeveil.gateway.protocols.pupil import PupilSink
-from gazeveil.gateway.sample import Veiled, veiled_fixation, veiled_hit
+from gazeveil.gateway.sample import Veiled
 from gazeveil.testing import veiled_fixation, veiled_hit
 from tests.gateway.loopback import SCREEN, made_up
 

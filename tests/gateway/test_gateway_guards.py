@@ -22,7 +22,6 @@ from gazeveil.gateway.control import http
 from gazeveil.gateway.hub.tracker_stream import TrackerStream
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols import eyetribe
-from gazeveil.testing import veiled_sample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Limited, Meters, log_to, shortened
 from gazeveil.noise import NoiseSource

@@ -19,7 +19,6 @@ import pytest
 from gazeveil.errors import InputError
 from gazeveil.gateway import connections, simulated_trackers, tcp
 from gazeveil.gateway.hub.payments import PATIENCE_S
-from gazeveil.testing import veiled_sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.telemetry import Meters
 from gazeveil.privacy.ledger.ledger import Clock

@@ -22,7 +22,7 @@ from gazeveil.errors import InputError, PrivacyError, UnknownName
 from gazeveil.gateway import tcp
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
-from gazeveil.gateway.sample import RawSample, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.tcp import AppOutlet, TrackerLink
 from gazeveil.gateway.telemetry import Meters, log_to

@@ -17,7 +17,7 @@ from gazeveil.gateway.policy.settings import AppSetting, TrackerSetting, read_po
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import JsonWriter
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
-from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, veiled_sample
+from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.geometry import AXES, angles, direction, headset, in_our_axes, to_head, to_world

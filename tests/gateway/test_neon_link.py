@@ -22,7 +22,7 @@ from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.neon_phone import NeonSource
 from gazeveil.gateway.protocols.rtsp import RECEIVER
-from gazeveil.gateway.sample import RawSample, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.tcp import AppOutlet
 from gazeveil.gateway.telemetry import Meters, log_to
 from gazeveil.geometry import screen

@@ -20,14 +20,7 @@ from gazeveil.errors import PrivacyError, WireError
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Output, Protocol, PushedSource, Sink, Source, StreamFacts
 from gazeveil.gateway.protocols.gazepointer import packed
 from gazeveil.gateway.protocols.rtsp import Frame, Messages
-from gazeveil.gateway.sample import (
-    RawSample,
-    Veiled,
-    VeiledSample,
-    veiled_fixation,
-    veiled_hit,
-    veiled_sample,
-)
+from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample
 from gazeveil.testing import veiled_fixation, veiled_hit, veiled_sample
 from tests.gateway.loopback import SCREEN
 from tests.gateway.neon_phone import asking_for, packet, report
@@ -385,7 +378,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Gate, StreamFacts, ViewingPlane
 from gazeveil import screen
 
 plane = ViewingPlane(screen(1920, 1080))
-for protocol in PROTOCOLS:
+for protocol in PROTOCOLS.values():
     try:
         if protocol.listener:
             protocol.listener(plane, Gate("token"))

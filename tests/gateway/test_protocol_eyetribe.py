@@ -25,7 +25,7 @@ from gazeveil.gateway.protocols.eyetribe import (
     plainly,
     quickest,
 )
-from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import normalised
 from gazeveil.testing import veiled_fixation, veiled_sample
 from tests.gateway.loopback import SCREEN

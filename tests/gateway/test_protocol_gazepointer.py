@@ -24,7 +24,7 @@ from gazeveil.gateway.protocols.gazepointer import (
     Strings,
     packed,
 )
-from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import normalised
 from gazeveil.testing import veiled_fixation, veiled_sample
 from tests.gateway.loopback import SCREEN

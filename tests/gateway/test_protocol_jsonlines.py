@@ -17,7 +17,7 @@ from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import MOST_BYTES, JsonFields, JsonReader, decode_plainly
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
-from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_hit, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.testing import veiled_fixation, veiled_hit, veiled_sample
 from tests.gateway.loopback import SCREEN, serving
 

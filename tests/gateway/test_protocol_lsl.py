@@ -211,8 +211,7 @@ def test_a_point_is_written_as_the_relay_does() -> None:
 def test_times_are_those_of_the_machine_and_follow_the_shortest_delay() -> None:
     sink = LslSink(StreamFacts(SCREEN))
     times = [
-        sink.show(veiled_sample(t, 1.0, 1.0), now)
-        for t, now in ((0.0, 50.0), (1.0, 51.3), (2.0, 52.0), (3.0, 52.9))
+        sink.show(veiled_sample(t, 1.0, 1.0), now) for t, now in ((0.0, 50.0), (1.0, 51.3), (2.0, 52.0), (3.0, 52.9))
     ]
     assert [time and round(time[1], 3) for time in times] == [50.0, 51.0, 52.0, 52.9]
 

@@ -27,7 +27,7 @@ from gazeveil.gateway.protocols.rtsp import (
     packet_of,
     report_in,
 )
-from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import headset, screen
 from gazeveil.testing import veiled_fixation, veiled_sample
 from tests.gateway.neon_phone import FLOATS, SDP, Phone, asking_for, packet, payload, report

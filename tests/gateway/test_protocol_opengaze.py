@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import PrivacyError, WireError
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.opengaze import _FIELDS, MOST_POINTS, OpenGazeSink, OpenGazeSource
-from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.geometry import normalised, screen
 from gazeveil.testing import veiled_fixation, veiled_sample
 from tests.gateway.loopback import SCREEN

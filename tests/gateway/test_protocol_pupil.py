@@ -18,7 +18,7 @@ from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.pupil import API_VERSION, PupilSink, PupilSource
-from gazeveil.gateway.sample import RawSample, veiled_fixation, veiled_hit, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.testing import veiled_fixation, veiled_hit, veiled_sample
 from tests.gateway.loopback import SCREEN
 from tests.gateway.loopback_messages import MADE_UP, clients, read_transcript, serving_pupil

@@ -24,7 +24,7 @@ from gazeveil.gateway.protocol import StreamFacts, ViewingPlane
 from gazeveil.gateway.protocols.json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
 from gazeveil.gateway.protocols.websocket_connection import GOING_AWAY, may_read
-from gazeveil.gateway.sample import RawSample, veiled_hit, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.testing import veiled_hit, veiled_sample
 from tests.gateway.loopback import SCREEN, serving
 from tests.gateway.transcript import replay

@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil.gateway.protocol import PROTOCOLS, StreamFacts
 from gazeveil.gateway.protocols.pupil import PupilSource
-from gazeveil.gateway.sample import RawSample, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.telemetry import Meters, log_to
 from gazeveil.testing import veiled_sample
 from tests.gateway.loopback import SCREEN

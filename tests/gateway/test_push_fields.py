@@ -21,7 +21,7 @@ from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource
 from gazeveil.gateway.protocols.pupil import PupilSink
 from gazeveil.gateway.protocols.pushed_gaze import MOST_BYTES, PATIENCE_S, WATCHED_S, PushRefused
 from gazeveil.gateway.protocols.pushlines import SILENT_S, PushLinesSource
-from gazeveil.gateway.sample import RawSample, veiled_sample
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.tracker_fields import Fields
 from gazeveil.geometry import headset
 from gazeveil.testing import veiled_sample

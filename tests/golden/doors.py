@@ -27,12 +27,6 @@ from gazeveil.gaze.aoi import Rectangle
 from gazeveil.gaze.formats.base import FORMATS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples.space import space_of
-
-veiled_fixation, veiled_hit, veiled_sample = (
-    sample.veiled_fixation,
-    sample.veiled_hit,
-    sample.veiled_sample,
-)
 from gazeveil.testing import veiled_fixation, veiled_hit, veiled_sample
 
 __all__ = [

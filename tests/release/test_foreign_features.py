@@ -16,7 +16,7 @@ import pytest
 from gazeveil import Study
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
-from gazeveil.features.external_tables import ExternalFeatures, frame_at, learn_ranges, read_external
+from gazeveil.features.external_tables import ExternalFeatures, frame_at, is_external, learn_ranges, read_external
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series_release import ParticipantRelease, participant_mechanism
 from gazeveil.noise import NoiseSource

@@ -13,6 +13,7 @@ from gazeveil import NoiseSource, Unproven
 from gazeveil.arrays import FloatArray
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName, VeilShut
 from gazeveil.lab.as_published.sample_mechanisms import preset as lab_preset
+from gazeveil.lab.attacks.restoring import undo_smoothing
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
 from gazeveil.samples.mechanisms.equalise import EqualFixations
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise

@@ -282,7 +282,7 @@ def release(
     """Release feature series of a corpus or a table of features: each participant's own, or a group mean."""
     from gazeveil.features.design import Design
     from gazeveil.features.group_series import GroupSeries
-    from gazeveil.features.series_release import ParticipantRelease, required_design, participant_mechanism
+    from gazeveil.features.series_release import ParticipantRelease, participant_mechanism, required_design
     from gazeveil.release.feature_settings import (
         declared_steps,
         observed_facts,

@@ -16,7 +16,7 @@ from gazeveil.terminal.printing import AsJson, command_app, print_json, print_ta
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
-    from gazeveil.gaze.quality import Quality, QualityMeter, Trace
+    from gazeveil.gaze.quality import Quality, Trace
     from gazeveil.gaze.recording import Key
 
 NOTICE = "This describes raw data of single participants. Keep it with the data; do not publish it."
@@ -37,7 +37,7 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show contents, data quality and problems of gaze files; for the holder of the data only."""
-    from gazeveil.gaze.quality import Overview, QualityMeter, severity, tally
+    from gazeveil.gaze.quality import Overview, tally
 
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
@@ -97,7 +97,7 @@ def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
 
 
 def _told(quality: Quality) -> dict[str, Any]:
-    from gazeveil.gaze.quality import grades, oddities, overall
+    from gazeveil.gaze.quality import grades, overall
 
     return {
         **quality.to_dict(),

@@ -156,9 +156,8 @@ def grant(
     as_json: AsJson = False,
 ) -> None:
     """Add to a budget, or open another account in a ledger that is there."""
-    from gazeveil.privacy.ledger.account import account_label
-
     from gazeveil.privacy.ledger import Ledger
+    from gazeveil.privacy.ledger.account import account_label
 
     budget = described.guarantee()
     with Ledger.open(where) as book:

@@ -26,82 +26,6 @@ if TYPE_CHECKING:
     from gazeveil.gateway.policy.settings import Policy
     from gazeveil.gateway.serve import Gateway
 
-WORDS = """\
-This is a demo. Gaze is simulated, your mouse, or a recording of simulated gaze. The privacy budget is made up.
-Everything is in a temporary folder, which is removed at the end."""
-
-
-def preview() -> RecoveryProgram | None:
-    """Return what the control page shows as undone: the gateway knows no attack. None if there is no lab here."""
-    from gazeveil.gateway.control.recovery import RecoveryProgram
-
-    try:
-        live = importlib.import_module("gazeveil.lab.attacks.live_filter")
-    except ModuleNotFoundError as missing:
-        if str(missing.name).startswith("gazeveil.lab"):
-            return None
-        raise
-    return RecoveryProgram(live.__name__, live.filter_for)
-
-
-def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
-    """Run the demo until Ctrl-C or SIGTERM."""
-    import asyncio
-
-    if not quiet:
-        print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
-    from gazeveil.gateway.serve import demo_folder
-
-    with demo_folder() as policy:
-        asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
-
-
-async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
-    import asyncio
-
-    from gazeveil.gateway.serve import play_demo
-    from gazeveil.process import STOP, called_on
-
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-
-    def opened(gateway: Gateway) -> None:
-        if not quiet:
-            for demo_app in gateway.status()["demo_apps"]:
-                print(f"app {demo_app['app']}: {demo_app['title']}, {demo_app['url']}")
-        _show(gateway.link(), to_open=to_open, quiet=quiet)
-        if not quiet and sys.stdin is not None and sys.stdin.isatty():
-            try:
-                loop.add_reader(sys.stdin, lambda: _again(gateway))
-                print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
-            except NotImplementedError:  # Windows waits for no keys beside sockets
-                print("Ctrl-C ends the demo.", flush=True)
-
-    try:
-        with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
-            await play_demo(policy, log, stop, opened, preview())
-    finally:
-        if not quiet:
-            print("the demo is over; nothing of it was kept", flush=True)
-
-
-def _again(gateway: Gateway) -> None:
-    import asyncio
-
-    if sys.stdin.readline():
-        _show(gateway.link(), to_open=False, quiet=False)
-    else:  # the terminal is gone, and would say so for ever
-        asyncio.get_running_loop().remove_reader(sys.stdin)
-
-
-def _show(link: str, *, to_open: bool, quiet: bool) -> None:
-    if not quiet:
-        print(f"open {link}\n  (works once, for ten minutes)", flush=True)
-    if to_open:  # a browser that starts slowly must not hold up gaze
-        threading.Thread(target=open_page, args=(link,), daemon=True).start()
-
-
-# --- ``gazeveil serve``: the gateway between trackers and apps.
-
 
 app = command_app()
 USUAL, FIRST = 0, -10
@@ -264,8 +188,8 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
 
     def opened(gateway: Gateway) -> None:
         if not quiet:
-            for toy in gateway.status()["toys"]:
-                print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
+            for demo_app in gateway.status()["demo_apps"]:
+                print(f"app {demo_app['app']}: {demo_app['title']}, {demo_app['url']}")
         _show(gateway.link(), to_open=to_open, quiet=quiet)
         if not quiet and sys.stdin is not None and sys.stdin.isatty():
             try:

@@ -127,7 +127,7 @@ class FollowingWindows:
             if number is not None:
                 hub.push(_SCENE_TRACKER, [RawSample(now, data.x.item(number), _SIDE / 2)], now)
                 points[number] = seen.points[-1] if seen.points else math.nan
-                radii[number] = float(hub.tracker_of(_SCENE_TRACKER).groups[0].mechanism.knob["radius"])
+                radii[number] = float(hub.tracker_of(_SCENE_TRACKER).groups[0].mechanism.privacy_level["radius"])
         return points, radii
 
     def releases(self, data: WatchedGaze) -> tuple[IntArray, FloatArray, FloatArray]:

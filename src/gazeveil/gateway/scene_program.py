@@ -26,7 +26,7 @@ import numpy as np
 
 from gazeveil.errors import GazeveilError
 from gazeveil.scene.context import SceneContext, SceneState
-from gazeveil.scene.frames import Camera, Pixels, ScreenPart, decode, encode_png, frames_of
+from gazeveil.scene.frames import Camera, Pixels, decode, encode_png, frames_of
 from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.regions import FINDERS, Finder, Regions, regions_from
 
@@ -131,7 +131,7 @@ def _watch(task: dict[str, Any], reader: _SceneReader) -> None:
         _play(Path(task["file"]), reader, loop=task["loop"])
         reader.send(over="the video is over")
         return
-    source = Camera(task["device"]) if task["source"] == "camera" else Screen(*(task["region"] or ()))
+    source = Camera(task["device"]) if task["source"] == "camera" else ScreenPart(*(task["region"] or ()))
     for t, frame in frames_of(source, every_s=reader.every_s):
         reader.frame(t, frame)
 

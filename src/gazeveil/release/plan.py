@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.engine import DurationEngine, Engine
 from gazeveil.arrays import Tell, silent
 from gazeveil.display import Picture, a_few, html_table
 from gazeveil.engines import engine_at

@@ -23,6 +23,7 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError, why
 from gazeveil.exact import as_text
+from gazeveil.features.external_tables import ExternalFeatures
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.files import replacing
 from gazeveil.geometry import Geometry, Unit

@@ -341,7 +341,7 @@ def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers
         assert roles == {"attack", "utility"}, name
         for source in use.sources.values():
             assert callable(source.load)
-    for family in FAMILIES.values():
+    for family in FAMILIES:
         for name in family.names():
             found = family.find(name, {})
             assert found is not None, name

@@ -115,14 +115,14 @@ def _text(answers: Mapping[str, Any]) -> str:
     if app.get("output", "samples") != "samples":
         lines.append(f"output = {_quoted(app['output'], 'app.output')}")
     space = space_of(screen(**size))
-    numbers = [_level(name, space).knob for name in LEVELS]
+    numbers = [_level(name, space).privacy_level for name in LEVELS]
     lines += [f'veil = {{ preset = "{level}" }}', f"levels = {json.dumps(LEVELS)}"]
     lines.append(f'epsilon_at_most = "{as_text(max(one["epsilon"] for one in numbers))}"')
     lines.append(f'window_at_least = "{as_text(min(one["window"] for one in numbers))}"')
     lines.append(f'window_at_most = "{as_text(max(one["window"] for one in numbers))}"')
     lines.append(f'radius_at_least = "{as_text(min(one["radius"] for one in numbers))}px"')
     if budget is not None:
-        radius = _level(level, space).knob["radius"]
+        radius = _level(level, space).privacy_level["radius"]
         lines += ["", "[[budget]]", f"participant = {_quoted(answers.get('participant'), 'participant')}"]
         lines += [f"epsilon_per_day = {_quoted(as_text(above_zero(budget, 'budget')), '')}"]
         lines += [f'radius = "{as_text(radius)}px"']

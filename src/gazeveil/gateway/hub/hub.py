@@ -421,7 +421,7 @@ def _rehearse_scene(app: AppSetting, tracker: TrackerSetting) -> None:
 @lru_cache(maxsize=64)
 def _rehearse_change(mechanism: SampleMechanism, wish: SampleMechanism) -> None:
     veil = mechanism.start(NoiseSource.seeded(0))  # thrown away: it never sees gaze
-    veil.change(0.0, **wish.knob)
+    veil.change(0.0, **wish.privacy_level)
     veil.close()
 
 

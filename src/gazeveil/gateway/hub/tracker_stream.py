@@ -157,7 +157,7 @@ class TrackerStream:
     def forbids(self, app: AppStream, mechanism: SampleMechanism) -> str:
         """Return why an app may not use a veil for the current participant; empty if it may."""
         guarantee = mechanism.guarantee
-        kept = kept_promise(guarantee, self._noise) if mechanism.draws_noise else guarantee
+        kept = guarantee_after_noise(guarantee, self._noise) if mechanism.draws_noise else guarantee
         return forbidden(kept, allowed=app.setting.unproven, budget=self._policy.budget_of(self.participant))
 
     def place(self, app: AppStream, mechanism: SampleMechanism, now: float) -> None:

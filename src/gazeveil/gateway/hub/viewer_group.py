@@ -263,7 +263,7 @@ class ViewerGroup:
 
     def _guarantee_of(self, mechanism: SampleMechanism) -> Guarantee:
         guarantee = mechanism.guarantee
-        return kept_promise(guarantee, self._noise) if mechanism.draws_noise else guarantee
+        return guarantee_after_noise(guarantee, self._noise) if mechanism.draws_noise else guarantee
 
     def _fresh_leases(self) -> GroupLeases:
         return self._make_leases(self.name, self.paid_guarantee, self._least)

@@ -287,7 +287,7 @@ def check_head_and_eyes(
     if not app.head_and_eyes:
         return
     at = (*where, "head_and_eyes")
-    able = [one.name for one in PROTOCOLS if one.head_and_eyes]
+    able = [one.name for one in PROTOCOLS.values() if one.head_and_eyes]
     if app.protocol not in able or app.output != "samples":
         raise file.wrong(at, f"samples in one of the protocols {', '.join(able)}", f"{app.output} in {app.protocol}")
     if HEAD in app.head_and_eyes and not veils_the_head(app.mechanism):

@@ -75,7 +75,7 @@ def chosen_veil(
     longest = app.window_at_most or Fraction(LONGEST_WINDOW_S)
     if given.get("window", 0) > longest:  # a gateway that starts without its decisions is quiet for this long
         raise OptionError(f"a window can be set to at most {float(longest):g} s, not {float(given['window']):g} s")
-    return base.with_promise(**given)
+    return base.with_guarantee(**given)
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
@@ -107,7 +107,7 @@ def preset_of(name: str, written: SampleMechanism, space: Space) -> SampleMechan
     made = mechanism_of({"preset": name}, space)
     if type(made) is type(written) and made.can_change:
         # The policy's other parameters, such as a lag, stay, and so can the stream.
-        return written.with_promise(**made.knob)
+        return written.with_guarantee(**made.privacy_level)
     return made
 
 
@@ -180,7 +180,7 @@ def measured_identification(veil: SampleMechanism) -> dict[str, Any]:
 
 def is_weaker(before: SampleMechanism, after: SampleMechanism) -> bool:
     """Whether ``after`` guarantees less than ``before`` in any number, or cannot be compared with it."""
-    one, other = before.knob, after.knob
+    one, other = before.privacy_level, after.privacy_level
     if not one or not other:
         return before != after
     return other["epsilon"] > one["epsilon"] or any(other[name] < one[name] for name in ("window", "radius"))
@@ -196,7 +196,7 @@ def _presets(names: tuple[str, ...], written: SampleMechanism, space: Space) -> 
 
 def numbers_of(veil: SampleMechanism) -> dict[str, float | None]:
     """Return a veil's ε, window and radius as plain numbers; None for those that it does not have."""
-    epsilon, window, radius = (_plain(veil.knob.get(name)) for name in PRIVACY_LEVEL)
+    epsilon, window, radius = (_plain(veil.privacy_level.get(name)) for name in PRIVACY_LEVEL)
     return {"epsilon": epsilon, "window_s": window, "radius": radius}
 
 

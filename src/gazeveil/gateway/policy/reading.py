@@ -417,7 +417,7 @@ def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
     Raises:
         FileFormatError: If they are wrong, or this tracker has none.
     """
-    able = [one.name for one in PROTOCOLS if one.fields]
+    able = [one.name for one in PROTOCOLS.values() if one.fields]
     if protocol not in able:
         raise table.wrong("fields", f"no fields, or one of the protocols {', '.join(able)}", f"the protocol {protocol}")
     if MOUSE in kinds:

@@ -34,7 +34,6 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
 from gazeveil.release.product_base import error_forecast
 from gazeveil.samples.stream import StreamMechanism
-from gazeveil.samples.veiled_recordings import VeiledRecordings
 
 LEVELS: Final = tuple(Fraction(text) for text in ("0.5", "1", "2", "3"))
 """What is tried; all of them are strong or moderate."""

@@ -20,7 +20,7 @@ from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.kaleido import check_tests
 from gazeveil.samples.recipes import PRESETS, Preset
 from gazeveil.samples.space import Space
-from gazeveil.samples.stream import Compiled, Plan, StreamMechanism
+from gazeveil.samples.stream import Compiled, StreamMechanism, StreamPlan
 from gazeveil.samples.window_budget import LONGEST_WINDOW, LOSS_UNIT, Rule
 
 REASON = (

@@ -28,10 +28,9 @@ from gazeveil.lab.attacks.contract import Attack, Exemplar, Knowledge, Prepared,
 from gazeveil.lab.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.mechanisms.smoothing import undo_smoothing
 from gazeveil.samples.space import FULL_TURN
-from gazeveil.samples.stream import StreamMechanism, _numbers, new_clock
-from gazeveil.samples.window_budget import books_for
+from gazeveil.samples.stream import StreamMechanism, new_clock, plan_numbers
+from gazeveil.samples.window_budget import budget_for
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 Gaze = tuple[FloatArray, FloatArray]

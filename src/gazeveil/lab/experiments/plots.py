@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gazeveil.arrays import FloatArray
-from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, look, png
+from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, line_style, png
 from gazeveil.lab.experiments import baselines_compared
 from gazeveil.lab.experiments.dataset_attacks import FoundMembership, allowed_curve
 from gazeveil.lab.experiments.feature_usefulness import FLOOR, Cell

@@ -137,7 +137,7 @@ def question_of(use: str, asked: Asked) -> Question:
         UnknownName: If no family knows it.
         OptionError: If it has no such options.
     """
-    families = [family for family in FAMILIES.values() if use in family.uses and family.role == asked.role]
+    families = [family for family in FAMILIES if use in family.uses and family.role == asked.role]
     for family in families:
         if (found := family.find(asked.name, asked.options)) is not None:
             return found

@@ -162,7 +162,7 @@ class VeiledRecordingsMeasurement(Measurement):
 
     def _note(self, noise: NoiseSource) -> VeilNote:
         """Return the note in the files: mechanism, and the guarantee that holds with this noise."""
-        guarantee = kept_promise(self.guarantee, noise)
+        guarantee = guarantee_after_noise(self.guarantee, noise)
         words = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
         return VeilNote(words, str(guarantee), json.dumps(guarantee.to_dict(), sort_keys=True))
 
@@ -249,7 +249,7 @@ class _PrivateRemarks:
         self._counts: Counter[str] = Counter()
         self._dropped: dict[str, None] = {}
 
-    def add(self, veiled: Veiled) -> None:
+    def add(self, veiled: VeiledRecording) -> None:
         """Add one recording."""
         unit = str(veiled.shown.geometry.unit)
         self._squares[unit] += veiled.squares
