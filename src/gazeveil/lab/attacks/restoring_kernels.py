@@ -73,7 +73,7 @@ def _surprise(kept: FloatArray, plan: FloatArray, axis: int, shown: float, fast:
     expected = plan[gaze.CENTRE + axis] + fast * kept[axis, BEFORE_U] + slow * kept[axis, BEFORE_M]
     moved = shown - expected
     if axis == 0:
-        moved = gaze.wrapped(moved, plan[gaze.TURN])
+        moved = gaze.wrapped_difference(moved, plan[gaze.TURN])
     return float(moved / (fast * kept[axis, GAIN_U] + slow * kept[axis, GAIN_M]))
 
 
@@ -129,7 +129,7 @@ def recovered(
         arrived(clock, t[i], now, 0.0, 0.0)
         shown[0], shown[1] = x[i], y[i]
         expected_x, expected_y = estimate(clock, belief, plan, now)
-        moved = abs(gaze.wrapped(x[i] - expected_x, plan[gaze.TURN])) > _TOLERANCE and not hidden[0]
+        moved = abs(gaze.wrapped_difference(x[i] - expected_x, plan[gaze.TURN])) > _TOLERANCE and not hidden[0]
         moved = moved or (abs(y[i] - expected_y) > _TOLERANCE and not hidden[1])
         slot = rule == TESTED and (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD])
         locked = slot and clock[LOCKED] > 0
