@@ -152,7 +152,7 @@ def test_what_a_kernel_takes_from_another_file_is_in_the_digest(path: Path) -> N
 
 def test_everything_compiled_goes_through_the_one_decorator() -> None:
     using = {path for path in PACKAGE.rglob("*.py") if "njit" in path.read_text()}
-    assert using == {PACKAGE / "_compiled.py"}
+    assert using == {PACKAGE / "kernel_compiler.py"}
     decorated = {path for path in PACKAGE.rglob("*.py") if "import kernel\n" in path.read_text()}
     assert decorated <= set(kernel_compiler.sources())
 

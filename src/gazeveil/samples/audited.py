@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the auditor can try of this package; importing this module enters its subjects.
 
-Here: changes of the privacy level, directions on a sphere, ticks that are held, eyes and head, and combined mechanisms.
+Here: changes of the privacy level, directions on a sphere, held ticks, eyes and head, and combined mechanisms.
 `gazeveil.samples.stream_audits` holds the private streams themselves.
-
-A stream whose guarantee is changed while it runs, over windows around the change.
-
-A looser guarantee must wait until windows that began before the change are over; a stricter one counts what was spent
-before it. In both pairs the stricter guarantee is the claim. The change is one of the window: with a short window a
-release may come soon after the last, with a long one it may not.
-
-Shown are directions; the length of the noisy vector is forgotten. The density of a direction depends on its angle to
-gaze alone, so it is tabulated once.
 """
 
 from __future__ import annotations
@@ -52,6 +43,12 @@ from gazeveil.samples.stream_audits import (
     seen_at,
 )
 from gazeveil.samples.window_budget import LOSS_UNIT
+
+# --- A change of the guarantee while a stream runs, over windows around the change. A looser guarantee must wait until
+# windows that began before the change are over; a stricter one counts what was spent before it. In both pairs the
+# stricter guarantee is the claim. The change is one of the window: with a short window a release may come soon after
+# the last, with a long one it may not.
+
 
 _LONG, _SHORT = 0.5, 0.125
 _CHANGE_RATE = 40.0
@@ -93,8 +90,8 @@ class ChangedLevel:
 
     def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
         """Return the log ratio of the two densities: every release costs an equal share of ε."""
-        knob = self.mechanism.privacy_level
-        per_px = float(knob["epsilon"] / knob["radius"] / _TICKS)
+        level = self.mechanism.privacy_level
+        per_px = float(level["epsilon"] / level["radius"] / _TICKS)
         points = outputs[:, : 2 * len(first.seen)].reshape(len(outputs), -1, 2)
         here, there = (np.linalg.norm(points - side.points(), axis=2).sum(axis=1) for side in (first, second))
         return np.asarray((there - here) * per_px)
@@ -155,7 +152,8 @@ def _taken(veil: Veil, data: Gaze, start: float, part: slice, live: bool) -> Flo
     return np.column_stack(veil.run(t, x, y))
 
 
-# --- Veils on the sphere before the auditor: directions that are moved by a visual angle, near a pole and elsewhere.
+# --- Directions that are moved by a visual angle, near a pole and elsewhere. The length of a noisy vector is not
+# released. The density of a direction depends on its angle to gaze alone, so it is tabulated once.
 
 
 _JUST_WITHIN = 1 - 2.0**-40
@@ -271,7 +269,7 @@ def _log_density(scale: float) -> tuple[FloatArray, FloatArray]:
     return angles, np.array(logs)
 
 
-# --- Held ticks before the auditor: a window of points in a room, moved by the radius, on clocks that are kind or not.
+# --- Held ticks: a window of points in a room, moved by the radius, on regular and irregular clocks.
 
 
 _ROOM = Room3D((-20000.0,) * 3, (20000.0,) * 3)
@@ -346,7 +344,7 @@ def _tick_pairs(mechanism: HeldTicks) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-# --- Eyes and head before the auditor: both are moved at the same samples, each by its radius, and both are looked at.
+# --- Eyes and head: both are moved at the same samples, each by its radius, and both are audited.
 
 
 _WINDOW = 0.5
@@ -448,7 +446,7 @@ def _ratio(clock: Clock) -> Callable[[Outputs, Gaze, Gaze], FloatArray]:
     return ratio
 
 
-# --- Mechanisms made of others before the auditor: a chain behind a clock, and turns that a window may meet two of.
+# --- Mechanisms made of others: a chain behind a clock, and a rotation of which a window may meet two turns.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Private streams before the auditor: windows of gaze that are moved, on regular and irregular clocks.
-
-Streams run without the filter, so that the auditor sees every released point. `OneStream` runs many trials in one
-stream, so far apart that no window meets two of them.
+"""Audits of private streams: windows of gaze that are moved, on regular and irregular clocks.
 
 Streams run without the filter, so that the auditor sees every released point, on a screen so large that none is
-clamped. Where the ratio of densities is known, it is the score that events are made of: nothing is sharper.
+clamped. Where the ratio of densities is known, events are made of it: nothing is sharper.
 """
 
 from __future__ import annotations
@@ -363,7 +360,7 @@ def _log_laplace(z: FloatArray) -> FloatArray:
     return np.where(z < 0, z - math.log(2.0), np.log1p(-0.5 * np.exp(-np.abs(z))))
 
 
-# --- Many trials of an audit in one stream: they follow one another so far apart that no window meets two of them.
+# --- Many trials in one stream, so far apart that no window meets two of them.
 
 
 class Watched(Protocol):

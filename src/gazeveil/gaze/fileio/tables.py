@@ -207,7 +207,7 @@ def _quoted(fields: list[str], delimiter: str) -> bytes:
 
 
 _BYTES_PER_RUN = 512
-"""Texts that change more often than once in so many bytes are faster to read by polars."""
+"""Texts that change more often than once in this many bytes are faster to read by polars."""
 
 _SPELLINGS = np.array([list(each.encode().ljust(16, b"\0")) for each in MISSING], dtype=np.uint8)
 
