@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gazeveil.cli.doctor import MachineFinding, _policy
+from gazeveil.cli.doctor import Finding, _policy
 from gazeveil.errors import FileFormatError, InputError, PrivacyError, UnknownName
 from gazeveil.gateway.policy.settings import read_policy
 from gazeveil.gateway.serve import Gateway
@@ -193,7 +193,7 @@ async def _stream(writer: asyncio.StreamWriter, sample: object) -> None:
         await asyncio.sleep(0.01)
 
 
-def _found_by_doctor(folder: Path) -> list[MachineFinding]:
+def _found_by_doctor(folder: Path) -> list[Finding]:
     return list(_policy(folder / "policy.toml"))
 
 
