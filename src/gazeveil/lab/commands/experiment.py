@@ -399,26 +399,14 @@ def experiment_veils(
     data: Annotated[Path | None, data_with("vr_objects_jov2024 and lund2013")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Four recordings of each set.")] = False,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS
     from gazeveil.lab.datasets import find_data
-    from gazeveil.lab.experiments.stream_errors import SHOWN, compare, stream_sets
 
-    chosen = names_in(presets) or tuple(ALL_PRESETS)
-    sets = stream_sets(find_data(data))
-    with progress("veiling streams", quiet=as_json) as tell:
-        rows = compare([one.some(4) for one in sets] if quick else sets, chosen, repeats=repeats, tell=tell)
-    if as_json:
-        print_json({"rows": [row.to_dict() for row in rows]})
-        return
-    for one in sets:
-        print_table(
-            f"{one.place}: means over recordings; distance and jitter in degrees, fixations as relative change",
-            ["preset", *SHOWN],
-            [[row.preset, *(row.measures[name] for name in SHOWN)] for row in rows if row.streams == one.name],
-        )
+    options = {"data": find_data(data), "presets": names_in(presets), "repeats": repeats, "quick": quick}
+    run_experiment("veils", options, out, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment run``, ``compare`` and ``leaderboard``: the grid.
