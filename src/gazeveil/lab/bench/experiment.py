@@ -75,6 +75,7 @@ EXPERIMENTS: Final[Mapping[str, str]] = {
     "attributes": "gazeveil.lab.experiments.attributes:BEHIND_MECHANISMS",
     "geometry": "gazeveil.lab.experiments.attributes:FROM_GEOMETRY",
     "heads": "gazeveil.lab.experiments.attributes:FROM_HEADS",
+    "membership": "gazeveil.lab.experiments.dataset_attacks:MEMBERSHIP",
     "reconstruction": "gazeveil.lab.experiments.dataset_attacks:RECONSTRUCTION",
     "veils": "gazeveil.lab.experiments.stream_errors:BEHIND_PRESETS",
 }

@@ -118,43 +118,8 @@ def experiment_membership(
     as_json: AsJson = False,
 ) -> None:
     """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
-    from gazeveil.lab.experiments import dataset_attacks, plots
-    from gazeveil.lab.experiments.dataset_attacks import attack_all
-
-    check_drawing(out)
-    made = dataset_attacks.products(people, epsilon, target, seed, names_in(products))
-    with progress("releasing", quiet=as_json) as tell:
-        found = attack_all(made, releases, seed, tell)
-    told = {"target": target, "people": people, "seed": seed, "rows": [row.to_dict() for row in found]}
-    table = (
-        f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
-        "Advantage: true less false accusations, at best",
-        [
-            "release",
-            "guaranteed ε",
-            "AUC",
-            "from",
-            "to",
-            "advantage",
-            "allowed",
-            "found, none accused falsely",
-            "ε proven",
-        ],
-        [
-            [
-                row.words,
-                "none" if row.epsilon is None else f"{row.epsilon:g}",
-                row.auc,
-                *row.auc_interval,
-                row.advantage,
-                row.allowed,
-                row.at_no_false,
-                row.proven,
-            ]
-            for row in found
-        ],
-    )
-    show_found(out, "membership", told, lambda: plots.roc_curves(found), [table], as_json=as_json)
+    options = {"people": people, "epsilon": epsilon, "target": target, "products": names_in(products)}
+    run_experiment("membership", {**options, "releases": releases, "seed": seed}, out, as_json=as_json)
 
 
 def experiment_reconstruction(
