@@ -33,16 +33,18 @@ class Experiment:
         title: What its tables show.
         cases: The places where something is measured; each is measured by itself.
         measure: What measures at one of them.
-        picture: What draws the rows, as PNG.
+        picture: What draws the rows, as PNG; None if nothing does.
         facet: The axis that has a table for each of its values; all rows are one table if it is empty.
+        shown: What tables show of what was measured; all if empty.
     """
 
     name: str
     title: str
     cases: Callable[[Options], Sequence[Where]]
     measure: Callable[[Options, Where], Sequence[Row]]
-    picture: Callable[[Sequence[Row]], bytes]
+    picture: Callable[[Sequence[Row]], bytes] | None = None
     facet: str = ""
+    shown: tuple[str, ...] = ()
 
     def run(self, options: Options, *, workers: int = 0, tell: Tell = silent) -> list[Row]:
         """Measure all cases.
@@ -60,6 +62,7 @@ class Experiment:
 
     def tables(self, rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[object]]]]:
         """Return titles, columns and lines of the tables of some rows."""
+        rows = [row for row in rows if not self.shown or row.what in self.shown]
         if not self.facet:
             return [(self.title, *pivoted(rows))]
         return [
@@ -72,7 +75,9 @@ EXPERIMENTS: Final[Mapping[str, str]] = {
     "attributes": "gazeveil.lab.experiments.attributes:BEHIND_MECHANISMS",
     "geometry": "gazeveil.lab.experiments.attributes:FROM_GEOMETRY",
     "heads": "gazeveil.lab.experiments.attributes:FROM_HEADS",
+    "membership": "gazeveil.lab.experiments.dataset_attacks:MEMBERSHIP",
     "reconstruction": "gazeveil.lab.experiments.dataset_attacks:RECONSTRUCTION",
+    "veils": "gazeveil.lab.experiments.stream_errors:BEHIND_PRESETS",
 }
 """Experiments by name, each loaded on use."""
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gazeveil.display import BLUE, RED, canvas, legend_below, png
-from gazeveil.lab.bench.rows import Row
+from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, look, png
+from gazeveil.lab.bench.rows import Row, along, select
 
 
 def points(rows: Sequence[Row], x: Sequence[str], panel: Sequence[str] = ()) -> bytes:
@@ -36,6 +36,31 @@ def points(rows: Sequence[Row], x: Sequence[str], panel: Sequence[str] = ()) -> 
     axes[0][0].set_ylabel(", ".join(dict.fromkeys(row.what for row in rows)))
     legend_below(plot, axes[0][0], fontsize=7)
     return png(plot, dpi=80)
+
+
+def curves(rows: Sequence[Row], x: str, by: str) -> bytes:
+    """Draw shares over shares: curves that nothing bounds on the left, on the right those with a bound, in ``ideal``.
+
+    Args:
+        rows: The points.
+        x: The axis that goes across.
+        by: The axis that has a curve for each of its values.
+    """
+    plot, (bare, kept) = canvas(11, 4.8, 1, 2)
+    for axes, bounded in ((bare, False), (kept, True)):
+        chosen = [row for row in rows if np.isfinite(row.ideal) == bounded]
+        for number, name in enumerate(along(chosen, by)):
+            line = select(chosen, **{by: name})
+            across = [row.where[x] for row in line]
+            axes.step(across, [row.value for row in line], where="post", label=name, linewidth=1.4, **look(number))
+            if bounded:
+                axes.fill_between(across, [row.ideal for row in line], 1.0, color=GREY, alpha=0.12)
+        axes.plot([0, 1], [0, 1], color="black", linewidth=0.7, linestyle=":", label="guessing")
+        axes.set(xlabel=x, ylabel=rows[0].what, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False)
+    bare.set_title("nothing is guaranteed", fontsize=9)
+    kept.set_title("with a guarantee: no attacker gets into the grey", fontsize=9)
+    return png(plot, dpi=90)
 
 
 def _named(row: Row, axes: Sequence[str]) -> str:

@@ -125,6 +125,7 @@ def run(
     workers: int = 1,
     limit_s: float = math.inf,
     retry: bool = False,
+    strict: bool = False,
     follow: Follow = lambda _: None,
 ) -> dict[str, Result]:
     """Measure all cases that are not in the store yet, and return the results of all by their keys.
@@ -137,6 +138,7 @@ def run(
         workers: How many processes; with 0 all is done in this one, without a time limit.
         limit_s: How long a case may take.
         retry: Whether cases that broke before are tried again.
+        strict: Whether a case that breaks in this very process ends the run, with its own error.
         follow: Called after every case with the progress.
     """
     each = {case.key: case for case in cases}
@@ -148,7 +150,7 @@ def run(
     todo = [case for key, case in each.items() if key not in found]
     clock = _Clock(each, found, max(workers, 1))
     follow(clock.now())
-    for done in _ended(todo, measure, shared, workers, limit_s):
+    for done in _ended(todo, measure, shared, workers, limit_s, strict):
         found[done.job.key] = result = Result(done.answer, done.error, done.seconds)
         if store is not None and done.job.digest:
             store.put(done.job, result)
@@ -168,14 +170,14 @@ def answers(
     """Return what all cases give, where a result without one of them is worth nothing.
 
     Raises:
-        GazeveilError: If a case broke; the others are done, and stored.
+        GazeveilError: If a case broke in another process; what broke in this one raises its own error.
     """
 
     def follow(now: Progress) -> None:
         if tell is not None and now.done:
             tell(now.done, now.total)
 
-    found = run(cases, measure, shared, store=store, workers=workers, retry=True, follow=follow)
+    found = run(cases, measure, shared, store=store, workers=workers, retry=True, strict=True, follow=follow)
     for case in cases:
         if error := found[case.key].error:
             raise GazeveilError(f"{case.name} could not be measured: {error}")
@@ -189,7 +191,12 @@ def _measured(setting: tuple[Callable[[Any, Any], Any], Any], case: Case) -> Any
 
 
 def _ended(
-    todo: Sequence[Case], measure: Callable[[Any, Any], Any], shared: Any, workers: int, limit_s: float
+    todo: Sequence[Case],
+    measure: Callable[[Any, Any], Any],
+    shared: Any,
+    workers: int,
+    limit_s: float,
+    strict: bool,
 ) -> Iterator[Done[Case]]:
     if workers:
         yield from in_processes(
@@ -200,7 +207,9 @@ def _ended(
         begun = time.monotonic()
         try:
             answer, error = _measured((measure, shared), case), ""
-        except Exception as problem:  # noqa: BLE001  (a case may break in any way; the run goes on)
+        except Exception as problem:
+            if strict:
+                raise
             answer, error = None, in_short(problem)
         yield Done(case, answer, error, time.monotonic() - begun)
 

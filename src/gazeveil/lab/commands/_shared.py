@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -74,14 +75,14 @@ def run_experiment(name: str, options: Mapping[str, Any], out: Path | None, *, a
         rows = one.run(options, tell=tell)
     plain = {key: value for key, value in options.items() if not isinstance(value, Path | None)}
     told = {**plain, "rows": [row.to_dict() for row in rows]}
-    show_found(out, name, told, lambda: one.picture(rows), one.tables(rows), as_json=as_json)
+    show_found(out, name, told, one.picture and partial(one.picture, rows), one.tables(rows), as_json=as_json)
 
 
 def show_found(
     out: Path | None,
     name: str,
     told: Mapping[str, Any],
-    draw: Callable[[], bytes],
+    draw: Callable[[], bytes] | None,
     tables: Iterable[Table],
     *,
     as_json: bool,
@@ -89,7 +90,9 @@ def show_found(
     """Write ``NAME.json`` and ``NAME.png`` if there is a folder for them, and print the numbers as JSON or tables."""
     files: dict[str, bytes] = {}
     if out is not None:
-        files = {f"{name}.json": (json_text(told, indent=1) + "\n").encode(), f"{name}.png": draw()}
+        files = {f"{name}.json": (json_text(told, indent=1) + "\n").encode()}
+        if draw is not None:
+            files[f"{name}.png"] = draw()
         write_all(out, files)
     if as_json:
         print_json({**told, "files": list(files)})

@@ -118,43 +118,8 @@ def experiment_membership(
     as_json: AsJson = False,
 ) -> None:
     """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
-    from gazeveil.lab.experiments import dataset_attacks, plots
-    from gazeveil.lab.experiments.dataset_attacks import attack_all
-
-    check_drawing(out)
-    made = dataset_attacks.products(people, epsilon, target, seed, names_in(products))
-    with progress("releasing", quiet=as_json) as tell:
-        found = attack_all(made, releases, seed, tell)
-    told = {"target": target, "people": people, "seed": seed, "rows": [row.to_dict() for row in found]}
-    table = (
-        f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
-        "Advantage: true less false accusations, at best",
-        [
-            "release",
-            "guaranteed ε",
-            "AUC",
-            "from",
-            "to",
-            "advantage",
-            "allowed",
-            "found, none accused falsely",
-            "ε proven",
-        ],
-        [
-            [
-                row.words,
-                "none" if row.epsilon is None else f"{row.epsilon:g}",
-                row.auc,
-                *row.auc_interval,
-                row.advantage,
-                row.allowed,
-                row.at_no_false,
-                row.proven,
-            ]
-            for row in found
-        ],
-    )
-    show_found(out, "membership", told, lambda: plots.roc_curves(found), [table], as_json=as_json)
+    options = {"people": people, "epsilon": epsilon, "target": target, "products": names_in(products)}
+    run_experiment("membership", {**options, "releases": releases, "seed": seed}, out, as_json=as_json)
 
 
 def experiment_reconstruction(
@@ -399,26 +364,14 @@ def experiment_veils(
     data: Annotated[Path | None, data_with("vr_objects_jov2024 and lund2013")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of mechanisms with noise.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Four recordings of each set.")] = False,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS
     from gazeveil.lab.datasets import find_data
-    from gazeveil.lab.experiments.stream_errors import SHOWN, compare, stream_sets
 
-    chosen = names_in(presets) or tuple(ALL_PRESETS)
-    sets = stream_sets(find_data(data))
-    with progress("veiling streams", quiet=as_json) as tell:
-        rows = compare([one.some(4) for one in sets] if quick else sets, chosen, repeats=repeats, tell=tell)
-    if as_json:
-        print_json({"rows": [row.to_dict() for row in rows]})
-        return
-    for one in sets:
-        print_table(
-            f"{one.place}: means over recordings; distance and jitter in degrees, fixations as relative change",
-            ["preset", *SHOWN],
-            [[row.preset, *(row.measures[name] for name in SHOWN)] for row in rows if row.streams == one.name],
-        )
+    options = {"data": find_data(data), "presets": names_in(presets), "repeats": repeats, "quick": quick}
+    run_experiment("veils", options, out, as_json=as_json)
 
 
 # --- ``gazeveil lab experiment run``, ``compare`` and ``leaderboard``: the grid.

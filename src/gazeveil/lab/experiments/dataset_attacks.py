@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -58,7 +58,7 @@ from gazeveil.lab.attacks.release_attacks import (
     proven_epsilon,
 )
 from gazeveil.lab.bench.experiment import Experiment, Options, Where
-from gazeveil.lab.bench.plots import points
+from gazeveil.lab.bench.plots import curves, points
 from gazeveil.lab.bench.rows import Row
 from gazeveil.lab.experiments.heatmap_scenes import PLANE
 from gazeveil.lab.utility.releases import correlation
@@ -314,6 +314,7 @@ FEWEST = 8
 MEMBERSHIP_DRAWS = 300
 NO_PRIVACY = 1000.0
 """From this ε on nothing is guaranteed that is worth the name."""
+FOUND, FALSELY = "targets found", "accused falsely"
 _POINTS = 200
 """How many points of a ROC curve are kept."""
 
@@ -359,9 +360,24 @@ class FoundMembership:
         """Whether the releases are in keeping with the guarantee; always, where nothing is guaranteed."""
         return self.epsilon is None or self.proven <= self.epsilon
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return {**asdict(self), "within": self.within}
+    def rows(self) -> list[Row]:
+        """Return what was found as rows; what the guarantee allows only where there is one."""
+        rows = [
+            Row("AUC", self.auc, *self.auc_interval, self.releases, 0.5),
+            Row("advantage", self.advantage, n=self.releases, chance=0.0),
+            Row("found, none accused falsely", self.at_no_false, n=self.releases, chance=0.0),
+            Row("proven epsilon", self.proven, n=self.releases, chance=0.0),
+        ]
+        if self.epsilon is not None:
+            rows.append(Row("advantage allowed by the guarantee", self.allowed, n=self.releases, chance=0.0))
+        return [row for row in rows if not math.isnan(row.value)]
+
+    def curve(self) -> list[Row]:
+        """Return the ROC curve as rows; ideal is the most that any attacker finds under the guarantee."""
+        false = np.array(self.roc_false)
+        most = np.full(len(false), np.nan) if self.epsilon is None else most_found(self.epsilon, self.delta, false)
+        points = zip(self.roc_false, self.roc_found, most.tolist(), strict=True)
+        return [Row(FOUND, found, ideal=ideal, where={FALSELY: x}) for x, found, ideal in points]
 
 
 def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = silent) -> FoundMembership:
@@ -414,18 +430,31 @@ def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = si
     )
 
 
-def attack_all(
-    products: Sequence[Product], releases: int = 400, seed: int = 1, tell: Tell = silent
-) -> list[FoundMembership]:
-    """Attack one product after the other."""
-    found = []
-    for number, product in enumerate(products):
+@lru_cache(maxsize=1)
+def _products(people: int, epsilon: float, target: str, seed: int, names: tuple[str, ...]) -> dict[str, Product]:
+    return {product.words: product for product in products(people, epsilon, target, seed, names)}
 
-        def told(done: float, total: float | None = None, number: int = number) -> None:
-            tell(number + done / (total or 1.0), len(products))
 
-        found.append(attack(product, releases, seed, told))
-    return found
+def _products_of(options: Options) -> dict[str, Product]:
+    return _products(*(options[name] for name in ("people", "epsilon", "target", "seed", "products")))
+
+
+def _membership(options: Options, where: Where) -> list[Row]:
+    found = attack(_products_of(options)[where["release"]], options["releases"], options["seed"])
+    return [replace(row, where={**where, **row.where}, note=found.guarantee) for row in (*found.rows(), *found.curve())]
+
+
+MEMBERSHIP: Final = Experiment(
+    "membership",
+    "whether a simulated participant is in a release, by an attacker who knows all others; advantage: true less false "
+    "accusations, at best",
+    lambda options: [{"release": words} for words in _products_of(options)],
+    _membership,
+    lambda rows: curves([row for row in rows if row.what == FOUND], x=FALSELY, by="release"),
+    shown=(
+        *("AUC", "advantage", "advantage allowed by the guarantee", "found, none accused falsely", "proven epsilon"),
+    ),
+)
 
 
 def claimed(guarantee: Guarantee) -> tuple[float | None, float]:
@@ -433,11 +462,6 @@ def claimed(guarantee: Guarantee) -> tuple[float | None, float]:
     if isinstance(guarantee, PureDP | ApproxDP) and float(guarantee.epsilon) < NO_PRIVACY:
         return float(guarantee.epsilon), float(getattr(guarantee, "delta", 0))
     return None, 0.0
-
-
-def allowed_curve(found: FoundMembership, false: FloatArray) -> FloatArray | None:
-    """Return the most that any attacker finds under the guarantee, or None."""
-    return None if found.epsilon is None else most_found(found.epsilon, found.delta, false)
 
 
 def _areas(inside: FloatArray, outside: FloatArray, seed: int) -> FloatArray:

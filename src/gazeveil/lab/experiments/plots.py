@@ -13,7 +13,6 @@ import numpy as np
 from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, canvas, legend_below, line_style, png
 from gazeveil.lab.experiments import baselines_compared
-from gazeveil.lab.experiments.dataset_attacks import FoundMembership, allowed_curve
 from gazeveil.lab.experiments.feature_usefulness import FLOOR, Cell
 from gazeveil.lab.experiments.scanpath_privacy import Measured
 from gazeveil.lab.experiments.stream_errors import Point
@@ -84,37 +83,6 @@ def accuracies(figures: Figures, voted: bool) -> bytes:
         axes.set_title(f"{what} found {'by majority vote' if voted else 'from single windows'}", fontsize=10)
     legend_below(figure, panels[0])
     return png(figure)
-
-
-# --- Draws what attacks on data sets found: ROC curves with what the guarantee allows, and what is got back.
-
-
-def roc_curves(found: Sequence[FoundMembership]) -> bytes:
-    """Draw the curves of releases without a guarantee on the left, of ours with its bound on the right."""
-    plot, (bare, kept) = canvas(11, 4.8, 1, 2)
-    _curves(bare, [row for row in found if row.epsilon is None])
-    _curves(kept, [row for row in found if row.epsilon is not None])
-    bare.set_title("nothing is guaranteed", fontsize=9)
-    kept.set_title("with a guarantee: no attacker gets into the grey", fontsize=9)
-    return png(plot, dpi=90)
-
-
-def _curves(axes: Any, found: Sequence[FoundMembership]) -> None:
-    false = np.linspace(0, 1, 401)
-    limits = [curve for row in found if (curve := allowed_curve(row, false)) is not None]
-    if limits:
-        axes.fill_between(false, np.max(limits, axis=0), 1.0, color=GREY, alpha=0.35, label="beyond (ε, δ)")
-    for number, row in enumerate(found):
-        claim = "" if row.epsilon is None else f", ε = {row.epsilon:g}"
-        axes.step(
-            row.roc_false, row.roc_found, where="post", label=f"{row.words}{claim}", linewidth=1.4, **line_style(number)
-        )
-    axes.plot([0, 1], [0, 1], color="black", linewidth=0.7, linestyle=":", label="guessing")
-    axes.set_xlabel("accused falsely")
-    axes.set_ylabel("targets found")
-    axes.set_xlim(-0.01, 1.01)
-    axes.set_ylim(-0.01, 1.01)
-    axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False)
 
 
 # --- Draws the figures of `gazeveil.lab.reproduction.kaleido_figures`.

@@ -43,6 +43,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -55,6 +56,8 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, screen
 from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS, preset
+from gazeveil.lab.bench.experiment import Experiment
+from gazeveil.lab.bench.rows import Row
 from gazeveil.lab.bench.runner import Case, answers
 from gazeveil.lab.datasets import LUND_FOLDER, VR_FOLDER, VrSession, vr_sessions
 from gazeveil.lab.datasets import load as load_lund
@@ -371,56 +374,21 @@ SHOWN = ("rmse_deg", "aoi_f1", "saliency_cc", "lag_s", "lag_correlation", "jitte
 """The measures of a table for participants."""
 
 
-@dataclass(frozen=True, slots=True)
-class PresetError:
-    """The mean measures of one preset on one set.
-
-    Attributes:
-        streams: Name of the set.
-        preset: Name of the preset; "none" is no mechanism at all.
-        promise: What it guarantees, in words.
-        measures: Means by the names of `VeilError`.
-    """
-
-    streams: str
-    preset: str
-    promise: str
-    measures: dict[str, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return {"streams": self.streams, "preset": self.preset, "promise": self.promise, **self.measures}
-
-
-def compare(
-    sets: Sequence[StreamSet],
-    presets: Sequence[str] = tuple(ALL_PRESETS),
-    *,
-    repeats: int = 1,
-    seed: int = 1,
-    tell: Tell | None = None,
-) -> list[PresetError]:
-    """Return the mean measures of presets on sets of streams, after a row for no mechanism at all."""
+def preset_errors(one: StreamSet, name: str, *, repeats: int = 1, seed: int = 1) -> list[Row]:
+    """Return the mean measures of one preset on a set of streams; of "none", those of no mechanism at all."""
     if repeats < 1:
         raise OptionError(f"at least one repeat is needed, not {repeats}")
-    rows, done, total = [], 0, len(sets) * (len(presets) + 1)
-    for one in sets:
-        recordings = [recording.to("deg") for recording in one.recordings]
-        space = space_of(recordings[0].geometry)
-        for name in ("none", *presets):
-            mechanism = None if name == "none" else preset(name, space)
-            errors = []
-            for number, recording in enumerate(recordings):
-                for repeat in range(repeats if mechanism is not None and mechanism.draws_noise else 1):
-                    noise = NoiseSource.seeded(seed).spawn(f"{one.name}/{number}/{name}/{repeat}")
-                    veiled = recording if mechanism is None else mechanism.apply(recording, noise)
-                    errors.append(veil_error(recording, veiled))
-            promise = "none" if mechanism is None else str(mechanism.guarantee)
-            rows.append(PresetError(one.name, name, promise, _means(errors)))
-            done += 1
-            if tell is not None:
-                tell(done, total)
-    return rows
+    recordings = [recording.to("deg") for recording in one.recordings]
+    mechanism = None if name == "none" else preset(name, space_of(recordings[0].geometry))
+    errors = []
+    for number, recording in enumerate(recordings):
+        for repeat in range(repeats if mechanism is not None and mechanism.draws_noise else 1):
+            noise = NoiseSource.seeded(seed).spawn(f"{one.name}/{number}/{name}/{repeat}")
+            veiled = recording if mechanism is None else mechanism.apply(recording, noise)
+            errors.append(veil_error(recording, veiled))
+    promise = "none" if mechanism is None else str(mechanism.guarantee)
+    where = {"set": one.name, "preset": name}
+    return [Row(what, value, n=len(recordings), where=where, note=promise) for what, value in _means(errors).items()]
 
 
 def _means(errors: Sequence[VeilError]) -> dict[str, float]:
@@ -429,6 +397,27 @@ def _means(errors: Sequence[VeilError]) -> dict[str, float]:
         values = [value for error in errors if not math.isnan(value := getattr(error, name))]
         means[name] = math.fsum(values) / len(values) if values else math.nan
     return means
+
+
+@lru_cache(maxsize=1)
+def _sets(data: Path | None, quick: bool) -> dict[str, StreamSet]:
+    return {one.name: one.some(4) if quick else one for one in stream_sets(data)}
+
+
+BEHIND_PRESETS: Final = Experiment(
+    "veils",
+    "means over recordings; distance and jitter in degrees, fixations as relative change",
+    lambda options: [
+        {"set": name, "preset": each}
+        for name in _sets(options["data"], options["quick"])
+        for each in ("none", *(options["presets"] or ALL_PRESETS))
+    ],
+    lambda options, where: preset_errors(
+        _sets(options["data"], options["quick"])[where["set"]], where["preset"], repeats=options["repeats"]
+    ),
+    facet="set",
+    shown=SHOWN,
+)
 
 
 # --- Which object a veiled line of sight would hit, in recordings that name the object hit but not its shape.

@@ -16,7 +16,6 @@ the others; the group, of a participant who was not trained on. What is left is 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -32,7 +31,6 @@ from gazeveil.lab.attacks.release_attacks import left_over_of_selection
 from gazeveil.lab.bench.rows import Row, mean_over
 from gazeveil.lab.experiments.dataset_attacks import (
     TARGETS,
-    FoundMembership,
     Product,
     as_heatmap,
     attack,
@@ -119,7 +117,8 @@ def _found(
 ) -> Answer:
     del engine
     product = _of_map(target, data, protected) if isinstance(data, MapData) else _of_series(target, data, protected)
-    return _answer(attack(product, releases, seed), releases)
+    found = attack(product, releases, seed)
+    return Answer(tuple(found.rows()), "all other participants' data, and both candidates")
 
 
 def _of_map(target: str, data: MapData, protected: Protected) -> Product:
@@ -141,19 +140,6 @@ def _of_series(target: str, data: SeriesData, protected: Protected) -> Product:
         return np.asarray(data.perturbed(protected, values, noise)).ravel()
 
     return Product("series", "series", protected.guarantee, inside, outside, released)
-
-
-def _answer(found: FoundMembership, releases: int) -> Answer:
-    numbers = [
-        Row("AUC", found.auc, *found.auc_interval, releases, 0.5),
-        Row("advantage", found.advantage, n=releases, chance=0.0),
-        Row("found, none accused falsely", found.at_no_false, n=releases, chance=0.0),
-        Row("proven epsilon", found.proven, n=releases, chance=0.0),
-    ]
-    if found.epsilon is not None:
-        numbers.append(Row("advantage allowed by the guarantee", found.allowed, n=releases, chance=0.0))
-    kept = tuple(number for number in numbers if not math.isnan(number.value))
-    return Answer(kept, "all other participants' data, and both candidates")
 
 
 # --- What did one participant look at? ``reconstruction``: all others are known, and what is left of the map is theirs.
