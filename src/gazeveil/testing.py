@@ -31,9 +31,9 @@ from gazeveil.arrays import FloatArray, WordArray
 from gazeveil.errors import GazeveilError, OptionError, StateError, VeilShut, closest
 from gazeveil.features.series import SeriesMechanism
 from gazeveil.gateway.sample import EyeGeometry, Pointing, VeiledFixation, VeiledHit, VeiledSample
-from gazeveil.gateway.sample import _fixation as made_fixation
-from gazeveil.gateway.sample import _hit as made_hit
-from gazeveil.gateway.sample import _sample as made_sample
+from gazeveil.gateway.sample import make_veiled_fixation as made_fixation
+from gazeveil.gateway.sample import make_veiled_hit as made_hit
+from gazeveil.gateway.sample import make_veiled_sample as made_sample
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Eye, Recording
 from gazeveil.geometry import Geometry, headset, screen

@@ -21,6 +21,7 @@ from gazeveil.terminal.options import DistanceMm, FovDeg, ScreenPx, SizeMm, sett
 from gazeveil.terminal.printing import AsJson, check_free, command_app, print_json, print_table, progress
 
 if TYPE_CHECKING:
+    from gazeveil.features.external_tables import ExternalFeatures
     from gazeveil.features.settings import Settings
     from gazeveil.features.table import FeatureTable
 

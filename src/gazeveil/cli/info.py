@@ -16,7 +16,7 @@ from gazeveil.terminal.printing import AsJson, command_app, print_json, print_ta
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk
-    from gazeveil.gaze.quality import Quality, Trace
+    from gazeveil.gaze.quality import Quality, QualityMeter, Trace
     from gazeveil.gaze.recording import Key
 
 NOTICE = "This describes raw data of single participants. Keep it with the data; do not publish it."
@@ -37,7 +37,7 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show contents, data quality and problems of gaze files; for the holder of the data only."""
-    from gazeveil.gaze.quality import Overview, tally
+    from gazeveil.gaze.quality import Overview, QualityMeter, severity, tally
 
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
@@ -45,7 +45,7 @@ def info(
     traces: dict[Key, Trace] = {}
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
-            inspector = Inspector(None if plot is None else badness)
+            inspector = QualityMeter(None if plot is None else severity)
             overview = Overview.of(_looked_at(follow(stream, tell, index, len(streams)), inspector))
             found.append(inspector.found())
             traces |= inspector.traces()
@@ -87,7 +87,7 @@ def info(
     print(f"note: {NOTICE}")
 
 
-def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
+def _looked_at(chunks: Iterable[Chunk], inspector: QualityMeter) -> Iterator[Chunk]:
     from gazeveil.gaze import schema
 
     for chunk in chunks:
@@ -97,7 +97,7 @@ def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
 
 
 def _told(quality: Quality) -> dict[str, Any]:
-    from gazeveil.gaze.quality import grades, overall
+    from gazeveil.gaze.quality import grades, overall, problems
 
     return {
         **quality.to_dict(),

@@ -26,7 +26,7 @@ import numpy as np
 
 from gazeveil.errors import GazeveilError
 from gazeveil.scene.context import SceneContext, SceneState
-from gazeveil.scene.frames import Camera, Pixels, decode, encode_png, frames_of
+from gazeveil.scene.frames import Camera, Pixels, ScreenPart, decode, encode_png, frames_of
 from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.regions import FINDERS, Finder, Regions, regions_from
 
@@ -97,7 +97,7 @@ class _SceneReader:
     def boxes(self, boxes: Any) -> None:
         """Take boxes, and send the reading."""
         at = time.monotonic()
-        self._send_reading(at, self._context.take(at, regions_from(boxes)), b"", {})
+        self._send_reading(at, self._context.add_regions(at, regions_from(boxes)), b"", {})
 
     def send(self, data: bytes = b"", **message: Any) -> None:
         """Send an answer."""

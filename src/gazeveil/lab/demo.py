@@ -43,7 +43,7 @@ from gazeveil.release.map_files import enlarged
 from gazeveil.samples.recipes import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate import SimulatedStudy
-from gazeveil.simulate.reading import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
+from gazeveil.simulate.readers import DOCUMENTS, GLASSES, Document, Reader, ReadingStudy, read
 
 FEATURE_EPSILON = "3"
 FEWEST, MOST, PUBLIC_READERS = 2, 60, 10

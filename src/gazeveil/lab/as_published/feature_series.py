@@ -205,7 +205,7 @@ def _to_try(chunk: int) -> list[int]:
 """Where nobody differs, the paper would add no noise; a scale of nothing cannot be drawn."""
 
 
-@SERIES_MECHANISMS.register("exponential-as-published", listed=False)
+@SERIES_MECHANISMS.add_unlisted("exponential-as-published")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialAsPublished(SeriesMechanism):
     """Keeps every so-manieth step and moves each value on its own; in between, the value is repeated.

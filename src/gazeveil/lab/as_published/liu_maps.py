@@ -288,7 +288,7 @@ class UnprotectedLiuMeasurement(GazeMapMeasurement):
         return self.warnings()
 
 
-@PRODUCTS.register(UnprotectedLiuMap.product, listed=False)
+@PRODUCTS.add_unlisted(UnprotectedLiuMap.product)
 def prepare(study: Study, mechanism: UnprotectedLiuMap, stimulus: str | None = None) -> UnprotectedLiuMeasurement:
     """Plan the unprotected gaze map of one stimulus of a study."""
     study, name = for_gaze_map(study, stimulus)

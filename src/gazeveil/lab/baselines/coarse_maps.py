@@ -247,9 +247,9 @@ For replace-one, ε = 1 and δ = 10⁻⁵, fewer than 400 participants have more
 """
 
 
-@STRATEGIES.register("histogram", listed=False)
+@STRATEGIES.add_unlisted("histogram")
 @dataclass(frozen=True, slots=True)
-class Histogram(strategy_parts.Normalised):
+class Histogram(strategy_parts.NormalisedStrategy):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
     Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, look, png
+from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, line_style, png
 from gazeveil.lab.bench.rows import Row, along, select
 
 
@@ -52,7 +52,9 @@ def curves(rows: Sequence[Row], x: str, by: str) -> bytes:
         for number, name in enumerate(along(chosen, by)):
             line = select(chosen, **{by: name})
             across = [row.where[x] for row in line]
-            axes.step(across, [row.value for row in line], where="post", label=name, linewidth=1.4, **look(number))
+            axes.step(
+                across, [row.value for row in line], where="post", label=name, linewidth=1.4, **line_style(number)
+            )
             if bounded:
                 axes.fill_between(across, [row.ideal for row in line], 1.0, color=GREY, alpha=0.12)
         axes.plot([0, 1], [0, 1], color="black", linewidth=0.7, linestyle=":", label="guessing")

@@ -60,7 +60,7 @@ from gazeveil.release.forecast import HEATMAPS, Forecast
 from gazeveil.release.products.maps import curve_of, heatmap_forecast
 from gazeveil.simulate import TRACKERS, record, scene
 from gazeveil.simulate.population import Population, Purpose, generator
-from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
+from gazeveil.simulate.readers import DOCUMENTS, ReadingStudy
 
 PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
 
