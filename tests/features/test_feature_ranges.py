@@ -83,5 +83,5 @@ def test_ranges_that_are_not_declared_are_refused() -> None:
 def test_nonsense_public_numbers_are_refused() -> None:
     with pytest.raises(OptionError, match="not in pixels"):
         declared_ranges(unit="px")
-    with pytest.raises(OptionError, match="longer than nothing"):
+    with pytest.raises(OptionError, match="more than 0 seconds"):
         declared_ranges(window=0)

@@ -291,11 +291,11 @@ class TestParticipantSeries:
             for window in (20.0, 0.5)
         )
         assert long.shapes < short.shapes
-        with pytest.raises(OptionError, match="a window lasts longer than nothing"):
+        with pytest.raises(OptionError, match="a window lasts more than 0 seconds"):
             RawGaze(1.0, rules, 0.0)
 
     def test_both_seconds_and_steps_are_one_too_many(self) -> None:
         with pytest.raises(OptionError, match="not both"):
             ParticipantSeries(epsilon=1, design=design(), stretch=3, raw=RawGaze(1.0, BinRules()))
-        with pytest.raises(OptionError, match="longer than nothing"):
+        with pytest.raises(OptionError, match="more than 0 seconds"):
             RawGaze(0.0, BinRules())

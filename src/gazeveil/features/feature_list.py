@@ -136,7 +136,7 @@ def declared_ranges(
     if unit is Unit.PIXEL:
         raise OptionError("features are in degrees or in fractions of the viewing plane, not in pixels")
     if not window > 0:
-        raise OptionError(f"a window lasts longer than nothing, not {window!r} s")
+        raise OptionError(f"a window lasts more than 0 seconds, not {window!r}")
     degrees = unit is Unit.DEGREE
     radius = radius if radius is not None else 1.0 if degrees else 0.01
     # fractions of the plane: a plane of 40 degrees is usual, so a degree is about 1/40 of it
