@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of rows."""
+"""Pictures of rows, and of maps side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, line_style, png
+from gazeveil.arrays import FloatArray
+from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, look, png
 from gazeveil.lab.bench.rows import Row, along, select
+
+_ACROSS = 3
 
 
 def points(rows: Sequence[Row], x: Sequence[str], panel: Sequence[str] = ()) -> bytes:
@@ -67,3 +70,27 @@ def curves(rows: Sequence[Row], x: str, by: str) -> bytes:
 
 def _named(row: Row, axes: Sequence[str]) -> str:
     return ", ".join(str(row.where[axis]) for axis in axes if row.where[axis] != "")
+
+
+def side_by_side(heatmaps: Mapping[str, FloatArray], epsilon: float) -> bytes:
+    """Draw the heatmap without noise and the noisy ones on one scale of colours."""
+    figure, panels = canvas(4.2 * len(heatmaps), 3.2, columns=len(heatmaps))
+    highest = max(float(next(iter(heatmaps.values())).max()), 1e-12)
+    for axes, (name, heat) in zip(panels, heatmaps.items(), strict=True):
+        axes.imshow(heat, cmap="inferno", vmin=0, vmax=highest)
+        axes.set_title(name if name == "no noise" else f"{name}\nε = {epsilon:g}", fontsize=9)
+        axes.set_axis_off()
+    return png(figure)
+
+
+def images(shown: Sequence[tuple[str, FloatArray]]) -> bytes:
+    """Return released maps side by side, each on its own scale of colours."""
+    rows = -(-len(shown) // _ACROSS)
+    figure, axes = canvas(9.0, 2.3 * rows, rows, _ACROSS, squeeze=False)
+    for place, one in enumerate(axes.flat):
+        one.axis("off")
+        if place < len(shown):
+            name, values = shown[place]
+            one.imshow(values, cmap="magma", aspect="equal")
+            one.set_title(name, fontsize="small")
+    return png(figure, dpi=80)

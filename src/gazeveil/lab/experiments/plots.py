@@ -236,17 +236,6 @@ def quality_over_epsilon(rows: Sequence[Quality], observers: int) -> bytes:
     return png(figure)
 
 
-def side_by_side(heatmaps: Mapping[str, FloatArray], epsilon: float) -> bytes:
-    """Draw the heatmap without noise and the noisy ones on one scale of colours."""
-    figure, panels = canvas(4.2 * len(heatmaps), 3.2, columns=len(heatmaps))
-    highest = max(float(next(iter(heatmaps.values())).max()), 1e-12)
-    for axes, (name, heat) in zip(panels, heatmaps.items(), strict=True):
-        axes.imshow(heat, cmap="inferno", vmin=0, vmax=highest)
-        axes.set_title(name if name == "no noise" else f"{name}\nε = {epsilon:g}", fontsize=9)
-        axes.set_axis_off()
-    return png(figure)
-
-
 # --- Draws who is identified against what is left of use, a point for every baseline.
 
 

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from gazeveil import __version__
-from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, COLOURS, Picture, canvas, png
 from gazeveil.gaze.recording import Recording
+from gazeveil.lab.bench.plots import images
 from gazeveil.lab.grid import data as gaze_data
 from gazeveil.lab.grid import data as map_data
 from gazeveil.lab.grid.catalogue import USES
@@ -245,19 +245,6 @@ def veiled_gaze(raw: Recording, shown: Sequence[tuple[str, Recording]]) -> bytes
     return png(figure, dpi=80)
 
 
-def maps(shown: Sequence[tuple[str, FloatArray]]) -> bytes:
-    """Return released maps side by side, each on its own scale of colours."""
-    rows = -(-len(shown) // _ACROSS)
-    figure, axes = canvas(9.0, 2.3 * rows, rows, _ACROSS, squeeze=False)
-    for place, one in enumerate(axes.flat):
-        one.axis("off")
-        if place < len(shown):
-            name, values = shown[place]
-            one.imshow(values, cmap="magma", aspect="equal")
-            one.set_title(name, fontsize="small")
-    return png(figure, dpi=80)
-
-
 # --- What mechanisms do to gaze and to maps, to look at.
 
 
@@ -285,7 +272,7 @@ def pictures(grid: Grid) -> ReportSection | None:
         scenes = map_data.simulated_maps(None, 15, 1)
         drawn, failed = _each(makers, lambda use, level: _map(scenes, use, level))
         caption = "Released maps of one scene and 15 simulated participants, each on its own scale of colours"
-        pieces += [visual_report.html_picture(maps(drawn), caption), *map(visual_report.paragraph, failed)]
+        pieces += [visual_report.html_picture(images(drawn), caption), *map(visual_report.paragraph, failed)]
     if not pieces:
         return None
     lead = "These participants do not exist, whichever data the grid is about: a report shows no real gaze."

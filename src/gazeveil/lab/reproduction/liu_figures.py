@@ -33,6 +33,7 @@ from gazeveil.errors import OptionError
 from gazeveil.files import write_all
 from gazeveil.geometry import screen
 from gazeveil.lab.as_published.liu_maps import GaussianAsPublished, LaplaceAsPublished
+from gazeveil.lab.bench.plots import side_by_side
 from gazeveil.lab.utility.releases import Spread
 from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.privacy.calibration import LiuNoise, gaussian_sigma
@@ -145,7 +146,7 @@ def reproduce(out: Path | None = None, *, repeats: int = 50, gaze: Gaze | None =
         "figure-2a.png": plots.noise_surface(levels),
         "figure-2b.png": plots.noise_slice(levels),
         "figure-3.png": plots.quality_over_epsilon(rows, people.observers),
-        "heatmaps.png": plots.side_by_side(noisy_heatmaps(people, shown), shown),
+        "heatmaps.png": side_by_side(noisy_heatmaps(people, shown), shown),
         "liu.json": (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode(),
     }
     return {**told, "files": write_all(out, files)}
