@@ -19,7 +19,7 @@ from gazeveil.errors import ReleaseFailed
 from gazeveil.features.settings import extract_one
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Part
-from gazeveil.lab.baselines.unprotected_maps import UnprotectedLiuMap
+from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.release.data import READ_ERRORS
 from gazeveil.release.products.maps import HeatmapMeasurement
 from tests.test_front_door import SETTINGS, plans, recording, study

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gazeveil.gateway.sample import HEAD_AND_EYES
-from gazeveil.gaze.conventions import FRAMES
+from gazeveil.geometry import FRAMES
 
 MOST_COORDINATE: Final = 1e6
 """More than any screen has pixels, or any angle degrees."""

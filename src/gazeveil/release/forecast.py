@@ -5,7 +5,7 @@
 A single heatmap's quality depends on public facts through one number: how many participants would see as much noise
 per participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means and 5 % and 95 %
 quantiles over scenes; sets of scenes have equal weights. For whole studies and movies, theory predicts from public
-facts how much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.carried`); the curves give the
+facts how much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.expected_correlation`); the curves give the
 measured quality at that number, with and without pictures. `gazeveil lab experiment forecast` measures them again.
 
 Veiled recordings are forecast on simulated gaze: an eye rests for 0.2 to 0.4 s at places around the middle of the

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gazeveil.arrays import FloatArray
-from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, look, png
+from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, line_style, png
 from gazeveil.lab.bench.rows import Row, along, select
 
 _ACROSS = 3
