@@ -231,7 +231,7 @@ def test_looking_attacks_up_and_making_them_needs_no_extra() -> None:
 def test_an_extra_that_is_missing_is_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "gazeveil.lab.attacks.restoring_network", raising=False)
-    monkeypatch.delattr(gazeveil.lab.attacks.restoring, "network", raising=False)
+    monkeypatch.delattr(gazeveil.lab.attacks, "restoring_network", raising=False)
     with pytest.raises(MissingExtra, match="attacks"):
         attack_of(name).prepare(everything(name)).query(people()[0])
 
