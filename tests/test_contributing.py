@@ -49,8 +49,18 @@ def registries() -> dict[str, set[str]]:
 
 def test_the_table_has_every_registry_and_where_its_entries_live() -> None:
     found = registries()
-    assert ROWS.keys() == found.keys()
-    assert {registry: row.place for registry, row in ROWS.items() if row.place not in found[registry]} == {}
+    assert found.keys() <= ROWS.keys()
+    assert {
+        registry: row.place for registry, row in ROWS.items() if row.place not in found.get(registry, row.place)
+    } == {}
+
+
+def test_a_plain_table_that_the_page_names_is_in_its_module() -> None:
+    for registry in ROWS.keys() - registries().keys():
+        module, _, name = registry.rpartition(".")
+        place = PACKAGE.joinpath(*module.split("."))
+        path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        assert re.search(rf"^{name}\b", path.read_text(encoding="utf-8"), re.M), registry
 
 
 def test_every_place_that_the_page_names_is_there() -> None:
@@ -72,5 +82,5 @@ def test_the_places_and_tests_of_the_table_are_there_and_each_test_is_about_its_
 
 def test_the_page_is_short_and_a_registry_that_is_missing_would_be_found() -> None:
     assert len(PAGE.split()) < 2500
-    assert len(ROWS) == len(registries()) > 10
+    assert len(ROWS) > len(registries()) > 10
     assert "release.plan.PRODUCTS" in ROWS

@@ -145,7 +145,7 @@ def test_a_full_disk_is_told_and_nothing_stays_behind(arguments: list[str], stud
         capture_output=True, text=True, check=False, timeout=60, cwd=place,
     )  # fmt: skip
     assert done.returncode == 4, done.stderr
-    assert done.stderr.startswith("error: cannot write")
+    assert "\nerror: cannot write" in f"\n{done.stderr}"  # a slow machine shows progress before it
     assert "File too large" in done.stderr
     assert not list(place.iterdir())
 

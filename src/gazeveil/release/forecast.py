@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good a release will be, from public facts alone: measured curves for maps, simulated gaze for veiled recordings.
 
-A single heatmap's quality depends on public facts through one number: how many participants would see as much noise
-per participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means and 5 % and 95 %
+A single heatmap's quality depends on public facts through one number: how many participants would see as much noise per
+participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means and 5 % and 95 %
 quantiles over scenes; sets of scenes have equal weights. For whole studies and movies, theory predicts from public
-facts how much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.expected_correlation`); the curves give the
-measured quality at that number, with and without pictures. `gazeveil lab experiment forecast` measures them again.
+facts how much single maps carry beyond their mean (`gazeveil.aggregate.study_heatmaps.expected_correlation`); the
+curves give the measured quality at that number, with and without pictures. `gazeveil lab experiment forecast` measures
+them again.
 
 Veiled recordings are forecast on simulated gaze: an eye rests for 0.2 to 0.4 s at places around the middle of the
 screen and jumps between them at once. That is simpler than real gaze, but public, and the error depends on two things
