@@ -10,7 +10,7 @@ import numpy as np
 
 from gazeveil.arrays import FloatArray
 from gazeveil.display import BLUE, GREY, RED, canvas, legend_below, line_style, png
-from gazeveil.lab.bench.rows import Row, along, select
+from gazeveil.lab.bench.experiment import Row, along, select
 
 _ACROSS = 3
 

@@ -44,8 +44,7 @@ from gazeveil.lab.attacks.judging import Judge, infer
 from gazeveil.lab.attacks.recognisers.geometry import GeometryOfEyes
 from gazeveil.lab.attacks.trials import without_pupil
 from gazeveil.lab.bench import plots
-from gazeveil.lab.bench.experiment import Experiment, Options, Where
-from gazeveil.lab.bench.rows import Row
+from gazeveil.lab.bench.experiment import Experiment, Options, Row, Where
 from gazeveil.lab.datasets import VR_FOLDER, TargetSession, VrSession, target_sessions, vr_sessions
 from gazeveil.lab.experiments.identification import simulated_people, simulated_traits, vr_people
 from gazeveil.lab.experiments.named_mechanisms import VEILS, veil

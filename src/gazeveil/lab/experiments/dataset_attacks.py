@@ -57,9 +57,8 @@ from gazeveil.lab.attacks.release_attacks import (
     most_found,
     proven_epsilon,
 )
-from gazeveil.lab.bench.experiment import Experiment, Options, Where
+from gazeveil.lab.bench.experiment import Experiment, Options, Row, Where
 from gazeveil.lab.bench.plots import curves, points
-from gazeveil.lab.bench.rows import Row
 from gazeveil.lab.experiments.heatmap_scenes import PLANE
 from gazeveil.lab.utility.releases import correlation
 from gazeveil.lab.utility.scanpaths import mean_of_finite

@@ -56,8 +56,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.recording import Recording
 from gazeveil.geometry import Geometry, screen
 from gazeveil.lab.as_published.sample_mechanisms import ALL_PRESETS, preset
-from gazeveil.lab.bench.experiment import Experiment
-from gazeveil.lab.bench.rows import Row
+from gazeveil.lab.bench.experiment import Experiment, Row
 from gazeveil.lab.bench.runner import Case, answers
 from gazeveil.lab.datasets import LUND_FOLDER, VR_FOLDER, VrSession, vr_sessions
 from gazeveil.lab.datasets import load as load_lund

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import GazeveilError, InputError, OptionError
-from gazeveil.lab.bench.rows import Row
+from gazeveil.lab.bench.experiment import Row
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 
 Role = Literal["attack", "utility"]

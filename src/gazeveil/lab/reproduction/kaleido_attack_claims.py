@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from gazeveil.geometry import Geometry
 from gazeveil.lab.attacks.contract import RECOGNISERS
+from gazeveil.lab.bench.experiment import Row, along
 from gazeveil.lab.bench.plots import points
-from gazeveil.lab.bench.rows import Row, along
 from gazeveil.lab.experiments import attributes, plots
 from gazeveil.lab.experiments.named_mechanisms import PUBLISHED, veil_or_published
 from gazeveil.lab.experiments.scanpath_privacy import Measured, ScanpathRow, measure, scene_sets

@@ -45,7 +45,7 @@ from gazeveil.lab.attacks.contract import (
 )
 from gazeveil.lab.attacks.judging import Judge, Judgement, Stage, infer
 from gazeveil.lab.attacks.trials import trial_of, trials_of, without_pupil
-from gazeveil.lab.bench.rows import Row, mean_over
+from gazeveil.lab.bench.experiment import Row, mean_over
 from gazeveil.lab.experiments.identification import TRAITS
 from gazeveil.lab.experiments.scanpath_privacy import Paths, ScanpathRow, compared, outliers_of, paths_of
 from gazeveil.lab.grid.contract import Answer, DoesNotApply, Family, Protected, Question

@@ -28,7 +28,7 @@ from gazeveil.arrays import FloatArray
 from gazeveil.errors import InputError
 from gazeveil.lab.as_published.liu_maps import UnprotectedLiuMap
 from gazeveil.lab.attacks.release_attacks import left_over_of_selection
-from gazeveil.lab.bench.rows import Row, mean_over
+from gazeveil.lab.bench.experiment import Row, mean_over
 from gazeveil.lab.experiments.dataset_attacks import (
     TARGETS,
     Product,
