@@ -114,7 +114,7 @@ def test_glasses_that_are_plugged_in_later_are_found() -> None:
         (Phone(), INVISIBLE, "1600 x 1200 pixels of their scene camera"),
         (Phone(version="1"), NEON, "screen = { width_px = 1088, height_px = 1080 }"),
         (Phone(refuses="SETUP"), NEON, "answer to SETUP is 404"),
-        (Phone(extra=[{"model": 7}]), NEON, "not what its API says"),
+        (Phone(extra=[{"model": 7}]), NEON, "does not follow its API"),
     ],
 )
 def test_what_is_wrong_is_said(phone: Phone, plane: ViewingPlane, why: str) -> None:

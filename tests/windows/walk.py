@@ -122,7 +122,7 @@ token_file = "token"
 [[tracker]]
 name = "desk"
 protocol = "simulate"
-person = "anna"
+participant = "anna"
 screen = {{ width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }}
 [[app]]
 name = "game"
@@ -131,7 +131,7 @@ protocol = "jsonlines"
 listen = "127.0.0.1:{port}"
 veil = {{ preset = "lphu" }}
 [[budget]]
-person = "anna"
+participant = "anna"
 epsilon_per_day = 1000000
 radius = "90px"
 """

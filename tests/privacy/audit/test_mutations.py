@@ -55,7 +55,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("clock-sphere", "clock-turned"), (_LIVE, _FILE)),
     **dict.fromkeys(("held-ticks-sphere", "held-ticks-turned"), _TICKS),
     **dict.fromkeys(("gateway-leases", "gateway-scene"), (_LIVE,)),
-    "heatmap-count": ("gazeveil.aggregate.heatmap:PrivateHeatmap.counted",),
+    "heatmap-count": ("gazeveil.aggregate.heatmap:PrivateHeatmap.noisy_count",),
     "features-lengths": ("gazeveil.features.audited:noisy_lengths",),
     "chain": tuple(f"gazeveil.samples.mechanisms.chain:ChainVeil.{name}" for name in ("step", "run")),
     **dict.fromkeys(("eye-and-head", "eye-and-head-sphere"), _BOTH),
