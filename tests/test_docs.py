@@ -169,3 +169,12 @@ def test_a_decision_that_is_cited_exists() -> None:
 def test_proofs_decisions_and_tables_are_left_out_of_the_search() -> None:
     pages = [*(ROOT / "docs" / "proofs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"), *OF_RESULTS]
     assert [named(page) for page in pages if not page.read_text(encoding="utf-8").startswith(OUT_OF_SEARCH)] == []
+
+
+def test_no_page_has_the_product_release_what_only_the_lab_measures() -> None:
+    """The tests of pages run in a process that has loaded the lab, and would not notice."""
+    released = re.compile(r"gazeveil (?!lab )[^`|]*-as-published|--strategy (?:histogram|hierarchical)\b")
+    found = {named(page): released.findall(page.read_text(encoding="utf-8").replace("\\\n", " ")) for page in PAGES}
+    assert {page: lines for page, lines in found.items() if lines} == {}
+    assert released.search("gazeveil features release x --mechanism dc-fpa-as-published")
+    assert not released.search("gazeveil lab audit liu-as-published")
